@@ -1,0 +1,31 @@
+"""SGLang versions: parsing and comparing. Facts that depend on them live in the modules that use them."""
+
+import re
+from functools import lru_cache
+
+from packaging.version import InvalidVersion, Version
+
+OLDEST_KNOWN = Version("0.4.7")
+NEWEST_KNOWN = Version("0.5.23")
+
+
+@lru_cache(maxsize=256)
+def parse_version(text: str) -> Version | None:
+    """The version in `text` ("0.5.10", "v0.5.10.post1", "sglang 0.5.9+cu130"), or None where there is none."""
+    match = re.search(r"\d+\.\d+[0-9A-Za-z.+]*", text)
+    if match is None:
+        return None
+    try:
+        return Version(match.group().rstrip("."))
+    except InvalidVersion:
+        return None
+
+
+def release(version: Version) -> Version:
+    """`version` without post, dev, local and candidate parts: 0.5.10.post1 behaves like 0.5.10."""
+    return Version(version.base_version)
+
+
+def at_least(version: Version | None, bound: str) -> bool | None:
+    """Whether `version` is `bound` or later; None when the version is unknown."""
+    return None if version is None else release(version) >= Version(bound)
