@@ -1,0 +1,109 @@
+"""What a cause is: data and two small functions. One file a cause, named `<id>_<what>.py`, with `CAUSE` in it.
+
+The module's docstring is the cause's page (`ppagent explain PP001` prints it). Its headings, in this order:
+What it is / Why it matters / Signals / What refutes it / Remedies.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from ppagent.evidence.facts import Facts
+
+RemedyKind = Literal["live", "relaunch", "operator"]
+
+
+@dataclass(frozen=True)
+class Observation:
+    """Something the evidence shows that speaks for or against a cause."""
+
+    says: str
+    """The observation with its figures and units, one sentence without a full stop."""
+    cites: tuple[str, ...]
+    """Ids of the evidence that shows it; never empty."""
+    if_true: float
+    """Probability of seeing this where the cause holds, between 0 and 1, both excluded."""
+    if_false: float
+    """Probability of seeing this where it does not, its rivals included."""
+
+    @property
+    def supports(self) -> bool:
+        return self.if_true > self.if_false
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A question that would move this cause: the tool to ask, and why."""
+
+    tool: str
+    why: str
+    grade: int = 0
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of the launch, or of the live server where the remedy's kind is live.
+
+    Flags are named as the newest known SGLang spells them; `ppagent.changes` turns them into the spelling of the
+    installed version, or drops the remedy where that version has no such flag. A switch is set with "true".
+    """
+
+    set: Mapping[str, str] = field(default_factory=dict)
+    unset: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """One way to remove a cause, with what it risks and how to come back."""
+
+    cause: str
+    kind: RemedyKind
+    title: str
+    change: Change
+    cites: tuple[str, ...]
+    risks: tuple[str, ...] = ()
+    verify: str = ""
+    rollback: str = ""
+    alone: bool = False
+    """True where it is an alternative that must not be merged with the other relaunch remedies."""
+
+
+@dataclass(frozen=True)
+class Declined:
+    """A lever that looks right and is not, with the reason; shown so that nobody pulls it."""
+
+    lever: str
+    why: str
+    cites: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What a supported cause leads to. Remedies in the order in which they should be tried."""
+
+    remedies: tuple[Remedy, ...] = ()
+    declined: tuple[Declined, ...] = ()
+
+
+class Cause(Protocol):
+    """A cause of the closed list."""
+
+    id: str
+    name: str
+    prior: float
+    """How often it holds where somebody asks, before anything is looked at."""
+    wants: tuple[str, ...]
+    """Fact names that would decide it; the brain asks the tools that provide them."""
+
+    def observe(self, facts: Facts) -> tuple[Observation, ...]:
+        """Everything the facts say for and against. A fact that is not there says nothing."""
+        ...
+
+    def probes(self, facts: Facts) -> tuple[Probe, ...]:
+        """What is still missing to decide; empty when nothing is."""
+        ...
+
+    def advise(self, facts: Facts) -> Advice:
+        """Called only where the cause is supported."""
+        ...

@@ -1,0 +1,72 @@
+"""PP002 concurrency below pipeline depth
+
+What it is
+    Fewer requests are in flight than the pipeline has stages. A token of a request passes every stage in turn, so at
+    most as many stages work at a time as there are requests. Nothing is broken.
+
+Why it matters
+    No micro-batch setting can help, since there is nothing to spread. It is a property of pipeline parallelism, not a
+    fault of the server, so by itself it leaves a verdict of healthy.
+
+Signals
+    Requests in flight (client's concurrency, or Little's law on the server's counters) between 1 and pp_size - 1.
+
+What refutes it
+    As many requests in flight as stages, or more; or no pipeline at all.
+
+Remedies
+    More concurrency where the load allows it; tensor parallelism (or fewer stages) where one user's speed is the aim.
+    Never a micro-batch flag.
+"""
+
+from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.situation import in_flight, stages
+from ppagent.evidence.facts import Facts
+
+
+class ConcurrencyBelowDepth:
+    id = "PP002"
+    name = "concurrency below pipeline depth"
+    prior = 0.1
+    wants = ("args.pp_size", "bench.levels", "metrics.in_flight", "stated.in_flight")
+
+    def observe(self, facts: Facts) -> tuple[Observation, ...]:
+        ring, load = stages(facts), in_flight(facts)
+        if ring is None:
+            return ()
+        if ring.value < 2:
+            return (Observation("there is one pipeline stage only", ring.cites, 0.001, 0.5),)
+        if load is None:
+            return ()
+        says = f"{load.value:.3g} requests in flight at the most, {ring.value:g} stages"
+        if load.value < ring.value:
+            return (Observation(says, load.cites + ring.cites, 0.95, 0.02),)
+        return (Observation(says, load.cites + ring.cites, 0.02, 0.9),)
+
+    def probes(self, facts: Facts) -> tuple[Probe, ...]:
+        if in_flight(facts) is not None:
+            return ()
+        return (Probe("bench.results", "how many requests are in flight is not known", 0),)
+
+    def advise(self, facts: Facts) -> Advice:
+        ring = stages(facts)
+        cites = ring.cites if ring is not None else ()
+        remedy = Remedy(
+            self.id,
+            "operator",
+            "Offer more requests at a time, or use tensor parallelism where one user's speed is the aim",
+            Change(),
+            cites,
+            risks=("another parallel shape needs a full reload and its own measurement",),
+            verify="tok/s rises with concurrency up to the number of stages",
+            rollback="none needed",
+        )
+        declined = Declined(
+            "--pp-max-micro-batch-size",
+            "with fewer requests than stages there is nothing to spread",
+            cites,
+        )
+        return Advice((remedy,), (declined,))
+
+
+CAUSE = ConcurrencyBelowDepth()

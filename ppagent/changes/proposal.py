@@ -1,0 +1,44 @@
+"""What a person could do next: whole commands, legal for the installed version, with a way back."""
+
+from dataclasses import dataclass, field
+
+from ppagent.causes.cause import Change, Declined, RemedyKind
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A forecast as a range. `low` and `high` are tok/s where the metric is output_throughput."""
+
+    metric: str
+    at_concurrency: float
+    baseline: float
+    low: float
+    high: float
+    regime: str = ""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """One step to take. `change` and `command` use the spellings of the installed version."""
+
+    id: str
+    causes: tuple[str, ...]
+    kind: RemedyKind
+    title: str
+    change: Change
+    cites: tuple[str, ...]
+    command: str = ""
+    """The whole new launch command (relaunch), the call to make (live), or what to do (operator)."""
+    diff: str = ""
+    predicted: Predicted | None = None
+    risks: tuple[str, ...] = ()
+    verify: str = ""
+    rollback: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything proposed, in the order to try it, and what was left out on purpose."""
+
+    proposals: tuple[Proposal, ...] = ()
+    declined: tuple[Declined, ...] = field(default=())
