@@ -69,6 +69,8 @@ VOCABULARY: dict[str, str] = {
     "log.last_seen": "by rank, time of the last line",
     "log.silent_rank": "the rank whose lines ended first, where one ended well before the others",
     "log.ended_without_decode": "true when prefill was logged and no decode line followed",
+    "log.ended_running": "true when batch lines end, and other lines go on for a minute or more (or a watchdog fires), "
+    "while the last decode line shows running requests",
     # prefill lines
     "prefill.lines": "prefill lines counted",
     "prefill.new_tokens": "tokens prefilled",

@@ -1,0 +1,114 @@
+"""CG002 batch above the largest captured size
+
+What it is
+    Decode graphs are captured up to some batch; the server admits more. Above it each step runs eagerly, is slower,
+    requests stay longer, and the batch stays high: a second, slow state that holds itself.
+
+Why it matters
+    Nothing else looks wrong: no queue, a calm log, sometimes a clean median. The large batch is a consequence of slow
+    steps as much as their cause (sglang#33483: one load, median batch 67 with graphs to 32, 23 with graphs to 128).
+
+Signals
+    `cuda graph: False` on decode lines whose `#running-req` is above the largest captured size, `True` below it.
+
+What refutes it
+    Batches at or under the largest size; graphs off altogether (CG001, CG003).
+
+Remedies
+    Raise the largest captured size over the batches seen (a restart; each size costs memory and start time), or admit
+    fewer. Under pipeline parallelism the micro-batch counts: fill the slots first (PP001).
+"""
+
+from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.graphs import asked_off, effective_off, forced_off, graph_share, size_for
+from ppagent.causes.situation import graph_ceiling, no_cuda
+from ppagent.evidence.facts import Facts
+
+
+class BatchAboveGraphs:
+    id = "CG002"
+    name = "batch above the largest captured size"
+    prior = 0.06
+    wants = (
+        "start.graph_sizes",
+        "decode.running_req.p95",
+        "decode.graph_true_share",
+        "decode.graph_false_running_min",
+        "decode.graph_true_running_max",
+    )
+
+    def observe(self, facts: Facts) -> tuple[Observation, ...]:
+        without = no_cuda(facts)
+        if without is not None:
+            return (Observation(f"{without.says}: there is no CUDA graph to exceed", without.cites, 0.005, 0.5),)
+        off = asked_off(facts) or effective_off(facts)
+        if off is not None:
+            return (Observation(f"graphs are off altogether ({off.flag})", off.cites, 0.01, 0.4),)
+        forced = forced_off(facts)
+        if forced is not None:
+            return (Observation(forced.says, forced.cites, 0.02, 0.4),)
+        found = (_batches(facts), _border(facts), _share(facts))
+        return tuple(o for o in found if o is not None)
+
+    def probes(self, facts: Facts) -> tuple[Probe, ...]:
+        missing = []
+        if graph_ceiling(facts) is None and graph_share(facts) is None:
+            missing.append(Probe("logs.startup", "the captured sizes stand in the start-up lines", 0))
+        if "decode.running_req.p95" not in facts:
+            missing.append(Probe("logs.decode", "batch sizes and graph use stand in the decode lines", 0))
+        return () if len(self.observe(facts)) > 1 else tuple(missing)
+
+    def advise(self, facts: Facts) -> Advice:
+        largest = facts.number("decode.running_req.max")
+        if largest is None:
+            return Advice()
+        size = size_for(largest)
+        remedy = Remedy(
+            self.id,
+            "relaunch",
+            f"Capture decode graphs up to batch {size}",
+            Change(set={"--cuda-graph-max-bs-decode": str(size)}),
+            facts.cite("decode.running_req.max", "start.graph_sizes"),
+            risks=("more sizes take more memory and a longer start; check the free memory after capture",),
+            verify="`cuda graph: True` on all decode lines; the batch falls at the same offered load",
+            rollback="drop the flag and restart",
+        )
+        eager = Declined("--disable-cuda-graph", "it would make every step as slow as those above the ceiling")
+        return Advice((remedy,), (eager,))
+
+
+def _batches(facts: Facts) -> Observation | None:
+    ceiling, largest = graph_ceiling(facts), facts.number("decode.running_req.p95")
+    if ceiling is None or largest is None:
+        return None
+    middle = facts.number("decode.running_req.p50") or largest
+    cites = ceiling.cites + facts.cite("decode.running_req.p95")
+    says = f"{ceiling.says}, batches of {middle:g} (median) and {largest:g} (p95)"
+    if largest > ceiling.value:
+        return Observation(says, cites, 0.95, 0.05)
+    return Observation(says, cites, 0.03, 0.85)
+
+
+def _border(facts: Facts) -> Observation | None:
+    """Graph use that flips at one batch size is the signature."""
+    false_from = facts.number("decode.graph_false_running_min")
+    true_to = facts.number("decode.graph_true_running_max")
+    if false_from is None or true_to is None:
+        return None
+    cites = facts.cite("decode.graph_false_running_min", "decode.graph_true_running_max")
+    says = f"steps run from a graph up to batch {true_to:g} and without one from batch {false_from:g}"
+    if false_from > true_to:
+        return Observation(says, cites, 0.9, 0.05)
+    return Observation(says + ", so size is not what decides", cites, 0.15, 0.5)
+
+
+def _share(facts: Facts) -> Observation | None:
+    share = graph_share(facts)
+    if share is None:
+        return None
+    if share.value > 0.97:
+        return Observation(share.says, share.cites, 0.03, 0.7)
+    return Observation(share.says, share.cites, 0.9, 0.4)
+
+
+CAUSE = BatchAboveGraphs()

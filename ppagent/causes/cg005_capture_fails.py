@@ -1,0 +1,109 @@
+"""CG005 capture fails or hangs
+
+What it is
+    The server stops while it captures CUDA graphs (no memory, an operation that cannot be captured), or comes up and
+    hangs at the first replay because a collective across nodes was captured and does not complete on all ranks.
+
+Why it matters
+    It costs the whole load, and the tempting way out (no graphs at all) costs speed for good.
+
+Signals
+    `Capture cuda graph failed`; a capture that begins and never ends; decode lines that simply end when more than one
+    request runs, on several nodes, with no error.
+
+What refutes it
+    A capture that ended and decode lines that go on; no capture at all (CG001, CG003).
+
+Remedies
+    As the log says: fewer or smaller sizes, a little less mem_fraction_static, another attention backend. For a hang
+    on replay across nodes: keep TP inside a node. Switching graphs off proves the point but is no cure.
+"""
+
+from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.graphs import asked_off, graph_share
+from ppagent.causes.situation import graph_ceiling
+from ppagent.evidence.facts import Facts
+
+
+class CaptureFails:
+    id = "CG005"
+    name = "capture fails or hangs"
+    prior = 0.03
+    wants = ("trouble.capture_failed", "start.graph_begun", "start.graph_captured", "start.ready", "decode.lines")
+
+    def observe(self, facts: Facts) -> tuple[Observation, ...]:
+        found = (_failed(facts), _stuck(facts), _fine(facts), _never(facts), _replay_hang(facts))
+        return tuple(o for o in found if o is not None)
+
+    def probes(self, facts: Facts) -> tuple[Probe, ...]:
+        if self.observe(facts):
+            return ()
+        return (Probe("logs.startup", "capture lines stand in the start-up log", 0),)
+
+    def advise(self, facts: Facts) -> Advice:
+        ceiling = graph_ceiling(facts)
+        smaller = max(1, int(ceiling.value // 2)) if ceiling is not None else 8
+        cites = facts.cite("trouble.capture_failed", "start.graph_begun", "start.graph_captured")
+        eager = Declined("--disable-cuda-graph", "it hides the failure and pays for it on every step", cites)
+        return Advice(
+            (
+                Remedy(
+                    self.id,
+                    "relaunch",
+                    f"Capture fewer sizes, up to batch {smaller}",
+                    Change(set={"--cuda-graph-max-bs-decode": str(smaller)}),
+                    cites,
+                    risks=("larger batches run eagerly",),
+                    verify="the capture line ends and the server comes up",
+                    rollback="drop the flag",
+                ),
+            ),
+            (eager,),
+        )
+
+
+def _failed(facts: Facts) -> Observation | None:
+    if not facts.number("trouble.capture_failed"):
+        return None
+    message = facts.text("trouble.capture_failed.message") or ""
+    says = "graph capture failed" + (f": {message[:80]}" if message else "")
+    return Observation(says, facts.cite("trouble.capture_failed"), 0.98, 0.003)
+
+
+def _stuck(facts: Facts) -> Observation | None:
+    if not facts.flag("start.graph_begun") or facts.flag("start.graph_captured") or facts.flag("start.ready"):
+        return None
+    return Observation("a capture began and no line says that it ended", facts.cite("start.graph_begun"), 0.8, 0.03)
+
+
+def _fine(facts: Facts) -> Observation | None:
+    share = graph_share(facts)
+    if share is not None and share.value > 0.5 and not _ended_running(facts):
+        return Observation(share.says + ", so graphs were captured and replay", share.cites, 0.01, 0.6)
+    return None
+
+
+def _never(facts: Facts) -> Observation | None:
+    off = asked_off(facts)
+    if off is not None:
+        return Observation(f"nothing is captured with {off.flag}", off.cites, 0.02, 0.3)
+    if facts.flag("start.ready") and facts.number("decode.lines") and not _ended_running(facts):
+        return Observation("the server came up and decodes", facts.cite("start.ready", "decode.lines"), 0.03, 0.6)
+    return None
+
+
+def _ended_running(facts: Facts) -> bool:
+    """Whether the decode lines end while requests run, as they do when a replay hangs."""
+    return facts.flag("log.ended_running") is True
+
+
+def _replay_hang(facts: Facts) -> Observation | None:
+    nodes = facts.arg_number("nnodes") or 1
+    if not _ended_running(facts) or nodes < 2 or not facts.flag("start.graph_captured"):
+        return None
+    cites = facts.cite("log.ended_running", "start.graph_captured") + facts.cite_args("nnodes")
+    says = f"decode lines end while requests run, without an error, with graphs captured over {nodes:g} nodes"
+    return Observation(says, cites, 0.6, 0.03)
+
+
+CAUSE = CaptureFails()

@@ -1,0 +1,142 @@
+"""How many slots of the ring hold requests: every way the evidence has to tell, each as a reading of its own.
+
+Readings can disagree; they are reported side by side and never averaged into one.
+"""
+
+import math
+from dataclasses import dataclass
+
+from ppagent.causes.situation import Cites, in_flight, levels, running_per_slot, slots, stages
+from ppagent.evidence.facts import Facts
+
+
+@dataclass(frozen=True)
+class FillReading:
+    """One way to tell how many slots are filled under load."""
+
+    way: str
+    """log, stated, tokens, occupancy or turns."""
+    filled: float
+    """Slots that hold requests, by this reading; the most that it allows where it gives a bound."""
+    possible: float
+    """Slots that could hold requests at that load: min(requests in flight, slots)."""
+    says: str
+    cites: Cites
+
+    @property
+    def share(self) -> float:
+        """Filled of possible, 0 to 1."""
+        return min(1.0, self.filled / self.possible)
+
+
+def fill_readings(facts: Facts) -> tuple[FillReading, ...]:
+    """Every reading the facts allow. Empty without a pipeline or without a sight of the load."""
+    ring = slots(facts)
+    if ring is None or ring.value < 2:
+        return ()
+    ways = (_by_log, _by_stated, _by_tokens, _by_occupancy)
+    return tuple(reading for way in ways if (reading := way(facts, ring.value)) is not None)
+
+
+def _by_log(facts: Facts, ring_slots: float) -> FillReading | None:
+    """The fullest micro-batch against the requests in flight at the top load level (PP0 `#running-req`)."""
+    load, fullest = in_flight(facts), running_per_slot(facts)
+    if load is None or fullest is None or fullest.value < 1 or load.value < 2:
+        return None
+    if fullest.value > 1.25 * load.value:
+        return None  # the log saw more than the load that is known, so the two do not belong together
+    possible = min(load.value, ring_slots)
+    # Slots beside the fullest one hold at least one request each, and hardly more than it does.
+    filled = min(possible, max(1.0, load.value / fullest.value))
+    says = (
+        f"one micro-batch holds {fullest.value:g} of {load.value:.3g} requests in flight: "
+        f"about {filled:.2g} slots of {ring_slots:g}"
+    )
+    return FillReading("log", filled, possible, says, load.cites + fullest.cites)
+
+
+def _by_stated(facts: Facts, ring_slots: float) -> FillReading | None:
+    stated, load = facts.table("stated.running_per_stage"), in_flight(facts)
+    low, high = stated.get("low"), stated.get("high")
+    if load is None or not isinstance(low, int | float) or not isinstance(high, int | float) or low <= 0:
+        return None
+    middle = (low + high) / 2
+    possible = min(load.value, ring_slots)
+    filled = min(possible, load.value / middle)
+    span = f"{low:g}" if low == high else f"{low:g}-{high:g}"
+    says = (
+        f"{span} running requests a stage were stated, {load.value:g} in flight: "
+        f"about {filled:.2g} slots of {ring_slots:g}"
+    )
+    return FillReading("stated", filled, possible, says, facts.cite("stated.running_per_stage") + load.cites)
+
+
+def _by_tokens(facts: Facts, ring_slots: float) -> FillReading | None:
+    """Requests in flight cannot be more than the tokens held over the tokens of a prompt, so a micro-batch near that
+    bound leaves no requests for other slots. Needs nothing but the log. `#token` is global, `#running-req` is not."""
+    held, running = facts.number("decode.tokens.mean"), facts.number("decode.running_req.mean")
+    seqs, lines = facts.number("prefill.new_seq.mean"), facts.number("prefill.lines")
+    new, cached = facts.number("prefill.new_tokens"), facts.number("prefill.cached_tokens")
+    chunk = facts.arg_number("chunked_prefill_size") or facts.number("start.chunked_prefill_size")
+    if not held or not running or not seqs or not lines or new is None or chunk is None:
+        return None
+    prompt = (new + (cached or 0)) / (seqs * lines)
+    if prompt < 16 or running < 2 or prompt > chunk / 2:
+        return None
+    most = held / prompt
+    possible = min(most, ring_slots)
+    if possible < 2:
+        return None
+    filled = min(possible, max(1.0, most / running))
+    says = (
+        f"{held:.0f} tokens held at prompts of {prompt:.0f} are at most {most:.0f} requests, "
+        f"and one micro-batch holds {running:.1f}: at most {filled:.2g} slots of {ring_slots:g}"
+    )
+    return FillReading("tokens", filled, possible, says, facts.cite("decode.tokens.mean", "prefill.new_tokens"))
+
+
+def _by_occupancy(facts: Facts, ring_slots: float) -> FillReading | None:
+    """Busy share of each stage, summed: the number of stages at work at a time."""
+    name = "decode.fwd_occupancy" if facts.numbers("decode.fwd_occupancy") else "metrics.fwd_occupancy"
+    busy = [value / 100 for value in facts.numbers(name).values() if value > 0]
+    ring, load = stages(facts), in_flight(facts)
+    if ring is None or len(busy) < 2 or len(busy) < ring.value:
+        return None
+    possible = min(load.value, ring.value) if load is not None else ring.value
+    working = sum(busy)
+    span = f"{min(busy):.0%} to {max(busy):.0%}"
+    says = f"stages are busy {span} of the time: {working:.1f} of {ring.value:g} work at once"
+    return FillReading("occupancy", working, possible, says, facts.cite(name) + (load.cites if load else ()))
+
+
+@dataclass(frozen=True)
+class TurnLine:
+    """T(C) = beta + alpha C over the measured levels, ms."""
+
+    beta_ms: float
+    alpha_ms: float
+    worst_residual: float
+    """Largest residual as a share of the turn."""
+    cites: Cites
+
+    def turn_ms(self, requests: float) -> float:
+        return self.beta_ms + self.alpha_ms * requests
+
+    def spread_gain(self, requests: float, filled: float) -> float:
+        """Times the present speed when one slot's requests are dealt over `filled` equal slots."""
+        return self.turn_ms(requests) / self.turn_ms(requests / filled)
+
+
+def turn_line(facts: Facts) -> TurnLine | None:
+    """Least squares over the load levels; None with fewer than two different ones."""
+    measured = levels(facts)
+    xs = [level.concurrency for level in measured]
+    if len(set(xs)) < 2:
+        return None
+    ys = [level.turn_ms for level in measured]
+    mean_x, mean_y = math.fsum(xs) / len(xs), math.fsum(ys) / len(ys)
+    spread = math.fsum((x - mean_x) ** 2 for x in xs)
+    alpha = math.fsum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True)) / spread
+    beta = mean_y - alpha * mean_x
+    worst = max(abs(beta + alpha * x - y) / y for x, y in zip(xs, ys, strict=True))
+    return TurnLine(beta, alpha, worst, measured[-1].cites)

@@ -1,0 +1,185 @@
+"""PP001 micro-batches unfilled
+
+What it is
+    Pipelining is always on in SGLang when pp_size is above 1: the ring has one slot a stage (and
+    pp_async_batch_depth more from 0.5.7). A slot admits up to pp_max_micro_batch_size requests, by default
+    max_running_requests // pp_size, which is far above usual concurrency. New requests join the slot that is already
+    busy, so they clump, and stages wait for a micro-batch that is elsewhere.
+
+Why it matters
+    With F of P slots filled at most F stages work at a time. Cards look idle, power is near idle, and every request
+    waits for the longer steps of a crowded micro-batch.
+
+Signals
+    Stage 0 logs `#running-req` close to the number of requests in flight. The ring turn (inter-token time) grows with
+    every request added, although each could have had a slot of its own. Busy share of all stages equal and near F/P.
+
+What refutes it
+    Requests in flight over `#running-req` near the number of slots; stages busy most of the time; a slot limit that
+    allows no clumping; a single request; no pipeline.
+
+Remedies
+    pp_max_micro_batch_size = ceil(requests / slots), live first (nothing is reloaded, and it can be put back), then in
+    the launch. It changes no answers and no memory. Above limit x slots requests queue, so raise it with the load.
+    Spreading over uneven stages can lose: the limit is chosen for the number of slots that the layer split carries.
+    `--pp-async-batch-depth` adds slots to a ring whose slots are empty; it fills none.
+"""
+
+from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.fill import FillReading, fill_readings, turn_line
+from ppagent.causes.situation import in_flight, levels, running_per_slot, slot_limit, slots, spread_limit, stages
+from ppagent.causes.split import useful_slots
+from ppagent.evidence.facts import Facts
+
+LITTLE_GAIN = 1.05
+"""Below five percent a spread is not worth a change; it would be sold as more than it is."""
+
+
+class MicroBatchesUnfilled:
+    id = "PP001"
+    name = "micro-batches unfilled"
+    prior = 0.2
+    wants = (
+        "args.pp_size",
+        "internal.slot_limit",
+        "start.max_running_requests",
+        "decode.running_req.p95",
+        "decode.tokens.mean",
+        "prefill.new_tokens",
+        "bench.levels",
+        "stated.running_per_stage",
+        "metrics.in_flight",
+        "metrics.fwd_occupancy",
+        "gpu.power_w",
+    )
+
+    def observe(self, facts: Facts) -> tuple[Observation, ...]:
+        ring = stages(facts)
+        if ring is None:
+            return ()
+        if ring.value < 2:
+            return (Observation("there is one pipeline stage only", ring.cites, 0.001, 0.6),)
+        found = [_observed(reading) for reading in fill_readings(facts)]
+        found += [o for o in (_single(facts), _forced_spread(facts), _turns(facts), _power(facts)) if o is not None]
+        return tuple(found)
+
+    def probes(self, facts: Facts) -> tuple[Probe, ...]:
+        ring = stages(facts)
+        if ring is not None and (ring.value < 2 or fill_readings(facts)):
+            return ()
+        return (
+            Probe("logs.decode", "count #running-req on stage 0 while a known number of requests is in flight", 0),
+            Probe("bench.results", "two or three load levels show whether the ring turn grows with every request", 0),
+        )
+
+    def advise(self, facts: Facts) -> Advice:
+        ring, load = slots(facts), in_flight(facts)
+        if ring is None:
+            return Advice()
+        depth = Declined(
+            "--pp-async-batch-depth",
+            "it adds slots to the ring; these are empty, not too few, and it fills none",
+            ring.cites,
+        )
+        if load is None:
+            return Advice((), (depth,))
+        filled = useful_slots(facts, ring.value)
+        limit = spread_limit(load.value, filled)
+        line = turn_line(facts)
+        if line is not None and line.spread_gain(load.value, min(filled, load.value)) < LITTLE_GAIN:
+            why = "the ring turn hardly grows with requests, so spreading makes cards busy and users no faster"
+            return Advice((), (depth, Declined("--pp-max-micro-batch-size", why, line.cites)))
+        return Advice((_limit(limit, filled, load.value, load.cites + ring.cites),), (depth,))
+
+
+def _observed(reading: FillReading) -> Observation:
+    """A fill reading as an observation: the emptier the ring, the likelier the cause."""
+    sure = 0.9 if reading.way in ("log", "occupancy") else 0.8
+    if reading.share <= 0.4:
+        return Observation(reading.says, reading.cites, sure, 0.05)
+    if reading.share <= 0.62:
+        return Observation(reading.says, reading.cites, 0.6, 0.2)
+    return Observation(reading.says, reading.cites, 0.08, 0.8)
+
+
+def _single(facts: Facts) -> Observation | None:
+    load = in_flight(facts)
+    if load is None or load.value >= 2:
+        return None
+    return Observation("one request is in flight, so there is nothing to spread", load.cites, 0.02, 0.4)
+
+
+def _forced_spread(facts: Facts) -> Observation | None:
+    """A limit at or below an even share leaves no room for clumping."""
+    limit, ring, load = slot_limit(facts), slots(facts), in_flight(facts)
+    fullest = running_per_slot(facts)
+    requests = load.value if load is not None else None
+    if limit is None or ring is None:
+        return None
+    if requests is None and fullest is not None and fullest.value >= limit.value:
+        requests = fullest.value * ring.value
+    if requests is None or requests < 2:
+        return None
+    even = spread_limit(requests, ring.value)
+    cites = limit.cites + ring.cites + (load.cites if load is not None else ())
+    if limit.value <= even:
+        return Observation(f"{limit.says} lets no slot take more than its share of {requests:.3g}", cites, 0.03, 0.5)
+    if limit.value >= requests:
+        return Observation(f"{limit.says}: one slot may take all {requests:.3g} requests", cites, 0.9, 0.55)
+    return None
+
+
+def _turns(facts: Facts) -> Observation | None:
+    """With a slot of its own each request would leave the turn as it is; one slot makes it grow with each."""
+    ring, line, measured = slots(facts), turn_line(facts), levels(facts)
+    if ring is None or line is None:
+        return None
+    within = [level for level in measured if level.concurrency <= ring.value]
+    if len(within) < 2 or within[-1].concurrency < 3:
+        return None
+    growth = within[-1].turn_ms / within[0].turn_ms
+    turns = " / ".join(f"{level.turn_ms:.4g}" for level in within)
+    loads = " / ".join(f"{level.concurrency:g}" for level in within)
+    own = " and ".join(f"{1000 * level.concurrency / within[0].turn_ms:.0f}" for level in within[1:])
+    got = " and ".join(f"{level.tokens_per_s:.0f}" for level in within[1:])
+    says = f"ring turn {turns} ms at C = {loads} = {line.beta_ms:.1f} + {line.alpha_ms:.2f} C"
+    if growth >= 1.5:
+        says += f": own slots would give {own} tok/s, measured {got}"
+        return Observation(says, line.cites, 0.8, 0.15)
+    if growth <= 1.3:
+        return Observation(says + ": it hardly grows, as with a slot each", line.cites, 0.2, 0.7)
+    return None
+
+
+def _power(facts: Facts) -> Observation | None:
+    power, limit = facts.numbers("gpu.power_w"), facts.numbers("gpu.power_limit_w")
+    shares = [power[gpu] / limit[gpu] for gpu in power if limit.get(gpu)]
+    cites = facts.cite("gpu.power_w", "gpu.power_limit_w")
+    if not shares:
+        stated, cap = facts.table("stated.power_w"), facts.number("stated.power_limit_w")
+        high = stated.get("high")
+        if not isinstance(high, int | float) or not cap:
+            return None
+        shares, cites = [high / cap], facts.cite("stated.power_w")
+    if max(shares) < 0.4:
+        return Observation(f"every card draws at most {max(shares):.0%} of its power limit", cites, 0.85, 0.4)
+    return None
+
+
+def _limit(limit: int, filled: float, requests: float, cites: tuple[str, ...]) -> Remedy:
+    return Remedy(
+        "PP001",
+        "live",
+        f"Let a slot take at most {limit}, so that {requests:.3g} requests spread over {filled:.0f} slots",
+        Change(set={"--pp-max-micro-batch-size": str(limit)}),
+        cites,
+        risks=(
+            f"above {limit * filled:.0f} requests the next one queues: raise the limit with the load",
+            "running requests are not moved; the spread appears as they are replaced",
+        ),
+        verify="#running-req on stage 0 falls to the limit, and tok/s at the same load rises",
+        rollback="set the old value the same way; it is lost at a restart",
+    )
+
+
+CAUSE = MicroBatchesUnfilled()

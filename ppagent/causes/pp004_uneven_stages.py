@@ -1,0 +1,181 @@
+"""PP004 uneven stages
+
+What it is
+    One stage takes longer than the rest: more layers, the LM head on the last stage, a slower card. Once slots are
+    filled, it paces the whole ring and the others wait for it.
+
+Why it matters
+    Each stage can be busy at most its own time over the slowest stage's. Up to 0.5.5 SGLang gave the whole remainder
+    of layers to the last stage (61 over 8: 7,7,7,7,7,7,7,12); from 0.5.6 the last stages get one more each. It also
+    fixes the KV capacity of all stages, since the smallest pool counts.
+
+Signals
+    A layer split whose longest stage is well above the mean; busy share, power or weights of one stage high and the
+    rest lower. With one slot filled the split costs nothing: it shows when filling starts to work.
+
+What refutes it
+    Equal layers, equal weights and equal busy shares.
+
+Remedies
+    SGLANG_PP_LAYER_PARTITION with fewer layers on the slow stage (a restart; memory per stage changes), or 0.5.6 and
+    later for its default rule. Prefill prefers the default split, decode prefers less on the last stage.
+"""
+
+from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.situation import stages
+from ppagent.causes.split import layer_split
+from ppagent.evidence.facts import Facts
+
+UNEVEN_FROM = 1.10
+"""Longest over mean stage from which balance is worth a restart (a proposal of this tool, not an SGLang rule)."""
+
+
+class UnevenStages:
+    id = "PP004"
+    name = "uneven stages"
+    prior = 0.1
+    wants = (
+        "args.pp_size",
+        "model.num_hidden_layers",
+        "engine.version",
+        "start.weights_gib",
+        "metrics.fwd_occupancy",
+        "metrics.run_batch_busy",
+        "metrics.forward_busy",
+        "decode.fwd_occupancy",
+        "gpu.power_w",
+    )
+
+    def observe(self, facts: Facts) -> tuple[Observation, ...]:
+        ring = stages(facts)
+        if ring is None:
+            return ()
+        if ring.value < 2:
+            return (Observation("there is one pipeline stage only", ring.cites, 0.001, 0.6),)
+        found = (_by_split(facts), _by_weights(facts), _by_busy(facts))
+        return tuple(o for o in found if o is not None)
+
+    def probes(self, facts: Facts) -> tuple[Probe, ...]:
+        ring = stages(facts)
+        if (ring is not None and ring.value < 2) or _busy(facts)[1]:
+            return ()
+        return (
+            Probe(
+                "http.metrics",
+                "the busy share of each stage (forward_execution_seconds_total per pp_rank, needs "
+                "SGLANG_ENABLE_METRICS_DEVICE_TIMER=1) shows whether one paces the rest",
+                1,
+            ),
+        )
+
+    def advise(self, facts: Facts) -> Advice:
+        split = layer_split(facts)
+        if split is None:
+            return Advice()
+        better = _evened(split.layers, _slow_stage(facts))
+        if better is None:
+            return Advice()
+        text = ",".join(map(str, better))
+        remedy = Remedy(
+            self.id,
+            "relaunch",
+            f"Split the layers {text} instead of {split.text}",
+            Change(env={"SGLANG_PP_LAYER_PARTITION": text}),
+            split.cites,
+            risks=(
+                f"a stage with {max(better)} layers needs its weights and KV to fit one card",
+                "prefill of long prompts prefers the default split",
+            ),
+            verify="busy shares of the stages move together, and tok/s at full slots rises",
+            rollback="unset SGLANG_PP_LAYER_PARTITION and restart",
+        )
+        hurts = Declined(
+            "--pp-max-micro-batch-size 1",
+            "dealing requests over all slots makes every turn wait for the longest stage once per slot",
+            split.cites,
+        )
+        return Advice((remedy,), (hurts,) if split.imbalance > 1.25 else ())
+
+
+def _by_split(facts: Facts) -> Observation | None:
+    split = layer_split(facts)
+    if split is None:
+        return None
+    says = f"layers lie {split.text} ({split.origin}): the longest stage is {split.imbalance:.2f} of the mean"
+    if split.imbalance >= 1.25:
+        return Observation(says, split.cites, 0.95, 0.05)
+    if split.imbalance >= UNEVEN_FROM:
+        return Observation(says, split.cites, 0.6, 0.2)
+    if split.imbalance > 1.001:
+        return Observation(says, split.cites, 0.35, 0.45)
+    return Observation(says, split.cites, 0.1, 0.5)
+
+
+def _by_weights(facts: Facts) -> Observation | None:
+    weights = facts.numbers("start.weights_gib")
+    if len(weights) < 2 or max(weights.values()) < 0.5:
+        return None
+    mean = sum(weights.values()) / len(weights)
+    heaviest = max(weights, key=lambda rank: weights[rank])
+    ratio = weights[heaviest] / mean
+    says = f"{heaviest} holds {weights[heaviest]:.1f} GiB of weights, {ratio:.2f} of the mean"
+    if ratio >= 1.3:
+        return Observation(says, facts.cite("start.weights_gib"), 0.7, 0.08)
+    if ratio <= 1.1:
+        return Observation(says, facts.cite("start.weights_gib"), 0.25, 0.6)
+    return None
+
+
+def _busy(facts: Facts) -> tuple[str, dict[str, float]]:
+    """Busy share of each stage from the best source there is; device times before host times."""
+    ring = stages(facts)
+    for name in ("metrics.forward_busy", "metrics.fwd_occupancy", "decode.fwd_occupancy", "metrics.run_batch_busy"):
+        shares = {rank: value for rank, value in facts.numbers(name).items() if value > 0}
+        if ring is not None and len(shares) >= max(2, ring.value):
+            return name, shares
+    return "", {}
+
+
+def _by_busy(facts: Facts) -> Observation | None:
+    name, busy = _busy(facts)
+    if not busy:
+        return None
+    mean = sum(busy.values()) / len(busy)
+    slowest = max(busy, key=lambda rank: busy[rank])
+    ratio = busy[slowest] / mean
+    says = f"{slowest} is busy {ratio:.2f} times the mean of the stages ({name.split('.')[1]})"
+    if ratio >= 1.3:
+        return Observation(says, facts.cite(name), 0.85, 0.05)
+    if ratio <= 1.12:
+        return Observation(says, facts.cite(name), 0.05, 0.7)
+    return None
+
+
+def _slow_stage(facts: Facts) -> int | None:
+    """Index of the stage whose busy share stands out, where that was measured."""
+    _, busy = _busy(facts)
+    if not busy:
+        return None
+    slowest = max(busy, key=lambda rank: busy[rank])
+    digits = "".join(c for c in slowest.split("PP")[-1] if c.isdigit())
+    return int(digits) if digits else None
+
+
+def _evened(layers: tuple[int, ...], slow: int | None) -> tuple[int, ...] | None:
+    """A split with the extra layers spread away from the last stage, which also holds the LM head, or with one layer
+    less on the stage that was seen to be slow. None where nothing can be moved."""
+    total, count = sum(layers), len(layers)
+    if max(layers) - min(layers) <= 1 and slow is not None:
+        moved = list(layers)
+        if moved[slow] < 2:
+            return None
+        moved[slow] -= 1
+        lightest = min((i for i in range(count) if i != slow), key=lambda i: (moved[i], i))
+        moved[lightest] += 1
+        return tuple(moved)
+    base, extra = divmod(total, count)
+    even = [base + 1 if stage < extra else base for stage in range(count)]
+    return None if tuple(even) == layers else tuple(even)
+
+
+CAUSE = UnevenStages()

@@ -1,0 +1,92 @@
+"""PP007 return path exposed
+
+What it is
+    All slots are filled, yet each cycle has a gap: sampled tokens travel from the last stage back to the first, the
+    host reads and processes them, and only then is the slot scheduled again.
+
+Why it matters
+    The gap is paid once a turn by every stage alike. It is worth a lever only when slots are full: with empty slots
+    the wait is for requests, not for the return.
+
+Signals
+    Filled slots about equal to stages; busy share of all stages equal and below about 90 %.
+
+What refutes it
+    Unfilled slots (then PP001); one stage busier than the rest (then PP004); stages busy most of the time.
+
+Remedies
+    0.5.7 or later for the asynchronous loop; there `--pp-async-batch-depth 1`, with at least one request more than
+    stages. A depth above 1 gave wrong output in some versions (sglang#15527): compare answers. Needs a restart.
+"""
+
+from ppagent.causes.cause import Advice, Change, Observation, Probe, Remedy
+from ppagent.causes.fill import fill_readings
+from ppagent.causes.situation import in_flight, stages
+from ppagent.evidence.facts import Facts
+
+
+class ReturnPathExposed:
+    id = "PP007"
+    name = "return path exposed"
+    prior = 0.05
+    wants = ("args.pp_size", "metrics.fwd_occupancy", "metrics.forward_busy", "decode.fwd_occupancy", "bench.levels")
+
+    def observe(self, facts: Facts) -> tuple[Observation, ...]:
+        ring = stages(facts)
+        if ring is None:
+            return ()
+        if ring.value < 2:
+            return (Observation("there is one pipeline stage only", ring.cites, 0.001, 0.6),)
+        found = []
+        for reading in fill_readings(facts):
+            if reading.way == "occupancy":
+                continue
+            if reading.share < 0.7 or reading.possible < ring.value:
+                found.append(Observation(reading.says, reading.cites, 0.05, 0.6))
+            else:
+                found.append(Observation(reading.says, reading.cites, 0.9, 0.3))
+        busy = self._busy(facts)
+        if busy is not None:
+            found.append(busy)
+        return tuple(found)
+
+    def probes(self, facts: Facts) -> tuple[Probe, ...]:
+        ring = stages(facts)
+        if (ring is not None and ring.value < 2) or self._busy(facts) is not None:
+            return ()
+        return (Probe("profile.steps", "the gap between result and next batch on each stage needs a trace", 3),)
+
+    def advise(self, facts: Facts) -> Advice:
+        ring, load = stages(facts), in_flight(facts)
+        if ring is None or load is None or load.value <= ring.value:
+            return Advice()
+        return Advice(
+            (
+                Remedy(
+                    self.id,
+                    "relaunch",
+                    "Give the ring one slot more, so that a stage need not wait for the tokens on their way back",
+                    Change(set={"--pp-async-batch-depth": "1"}),
+                    ring.cites + load.cites,
+                    risks=("compare answers before and after: depths above 1 gave wrong output in some versions",),
+                    verify="busy share of all stages rises at the same load",
+                    rollback="drop --pp-async-batch-depth and restart",
+                ),
+            )
+        )
+
+    def _busy(self, facts: Facts) -> Observation | None:
+        for name in ("metrics.forward_busy", "metrics.fwd_occupancy", "decode.fwd_occupancy"):
+            scale = 1 if name == "metrics.forward_busy" else 100
+            busy = [value / scale for value in facts.numbers(name).values() if value > 0]
+            if len(busy) < 2:
+                continue
+            low, high = min(busy), max(busy)
+            says = f"stages are busy {low:.0%} to {high:.0%} of the time"
+            if high - low < 0.1 and 0.5 <= high < 0.9:
+                return Observation(says + ", all alike", facts.cite(name), 0.85, 0.2)
+            return Observation(says, facts.cite(name), 0.1, 0.6)
+        return None
+
+
+CAUSE = ReturnPathExposed()

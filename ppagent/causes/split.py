@@ -1,0 +1,56 @@
+"""How the layers lie over the stages, and what that lets the ring carry."""
+
+from dataclasses import dataclass
+
+from ppagent.causes.situation import Cites, stages
+from ppagent.evidence.facts import Facts
+from ppagent.sglang.layers import default_split, parse_partition
+from ppagent.sglang.versions import parse_version
+
+
+@dataclass(frozen=True)
+class Split:
+    """Layers of each stage, and where that is known from."""
+
+    layers: tuple[int, ...]
+    origin: str
+    """"partition" where SGLANG_PP_LAYER_PARTITION sets it, "default" where the version's rule does."""
+    cites: Cites
+
+    @property
+    def imbalance(self) -> float:
+        """Layers of the longest stage over the mean."""
+        return max(self.layers) * len(self.layers) / sum(self.layers)
+
+    @property
+    def text(self) -> str:
+        return ",".join(map(str, self.layers))
+
+
+def layer_split(facts: Facts) -> Split | None:
+    """The layer split: the environment's, else the version's rule over the model's layers."""
+    ring = stages(facts)
+    if ring is None or ring.value < 2:
+        return None
+    env = facts.first("env.SGLANG_PP_LAYER_PARTITION", "launch.env.SGLANG_PP_LAYER_PARTITION")
+    if env is not None and isinstance(env.value, str):
+        layers = parse_partition(env.value)
+        if layers and len(layers) == int(ring.value):
+            return Split(layers, "partition", (env.evidence,))
+    count = facts.first("model.num_hidden_layers", "stated.layers")
+    version = facts.get("engine.version")
+    if count is None or count.number is None or version is None or parse_version(str(version.value)) is None:
+        return None
+    layers = default_split(int(count.number), int(ring.value), str(version.value))
+    return Split(layers, "default", (count.evidence, version.evidence, *ring.cites))
+
+
+def useful_slots(facts: Facts, ring_slots: float) -> float:
+    """Slots worth filling: beyond sum(layers) / max(layers) the longest stage is the bound and more slots only queue
+    (an upper bound on F* = (sum of stage times + return) / longest stage time)."""
+    split = layer_split(facts)
+    if split is None:
+        return ring_slots
+    carries = sum(split.layers) / max(split.layers)
+    # Rounded, since a split that is off by one layer in eight carries nearly all slots.
+    return float(min(ring_slots, max(1, round(carries + 0.3))))

@@ -1,0 +1,128 @@
+"""Changes as commands: the whole new launch with its diff, and the call that changes a running server."""
+
+import json
+import shlex
+from dataclasses import dataclass
+
+from ppagent.causes.cause import Change
+from ppagent.evidence.facts import Facts
+from ppagent.sglang.flags.flag import Catalogue
+from ppagent.sglang.flags.history import catalogue_of
+from ppagent.sglang.launch.change import CannotEdit, LaunchChange
+from ppagent.sglang.launch.command import LaunchCommand, parse_launch
+from ppagent.sglang.launch.diff import unified_diff
+from ppagent.sglang.launch.edit import edit_launch
+from ppagent.sglang.launch.find import NoLaunchCommand
+from ppagent.sglang.legality.check import check
+from ppagent.sglang.versions import at_least, parse_version
+
+
+@dataclass(frozen=True)
+class Installed:
+    """What a command has to fit: the installed version, its flags, and how the server was launched."""
+
+    version: str
+    catalogue: Catalogue | None
+    launch: LaunchCommand | None
+    layers: int | None
+    architectures: tuple[str, ...]
+    gpu: str | None
+    base_url: str
+    needs_key: bool
+
+    @classmethod
+    def of(cls, facts: Facts) -> "Installed":
+        """As far as the facts tell. Without a version nothing can be checked; the newest spellings are kept."""
+        stated = facts.text("engine.version") or ""
+        version = str(parse_version(stated) or "")
+        catalogue = catalogue_of(version) if version else None
+        layers = facts.number("model.num_hidden_layers")
+        names = [str(name) for name in facts.table("gpu.names").values()]
+        return cls(
+            version=version,
+            catalogue=catalogue,
+            launch=_launch(facts.text("launch.command"), catalogue),
+            layers=int(layers) if layers else None,
+            architectures=tuple(str(a) for a in facts.items("model.architectures")),
+            gpu=names[0] if names else facts.text("stated.gpu_model"),
+            base_url=f"http://{facts.arg_text('host') or '127.0.0.1'}:{facts.arg_number('port') or 30000:.0f}",
+            needs_key=any(facts.arg(key) is not None for key in ("api_key", "admin_api_key")),
+        )
+
+
+@dataclass(frozen=True)
+class Relaunch:
+    """The whole new command, its difference from the old one, and why this version would refuse it, if so."""
+
+    command: str
+    diff: str
+    refused: str = ""
+
+
+def _launch(text: str | None, catalogue: Catalogue | None) -> LaunchCommand | None:
+    if not text:
+        return None
+    try:
+        return parse_launch(text, catalogue)
+    except NoLaunchCommand:
+        return None
+
+
+def relaunch_command(change: Change, installed: Installed) -> Relaunch:
+    """The user's own command with `change` made in it; the bare change where the command is not known."""
+    if installed.launch is None:
+        return Relaunch("", _bare_diff(change))
+    wanted = LaunchChange(change.set, change.unset, change.env)
+    try:
+        command = edit_launch(installed.launch, wanted, installed.catalogue)
+    except CannotEdit:
+        return Relaunch("", _bare_diff(change))
+    return Relaunch(command, unified_diff(installed.launch.text, command), _refusal(command, installed))
+
+
+def _refusal(command: str, installed: Installed) -> str:
+    """Why the new launch would be refused where the old one was not for the same reason; empty where it would not."""
+    if installed.catalogue is None or installed.launch is None:
+        return ""
+    old = {problem.says for problem in _refused(installed.launch, installed)}
+    new = _refused(parse_launch(command, installed.catalogue), installed)
+    return next((problem.says for problem in new if problem.says not in old), "")
+
+
+def _refused(launch: LaunchCommand, installed: Installed):  # type: ignore[no-untyped-def]
+    problems = check(
+        launch,
+        installed.version,
+        installed.catalogue,
+        model_architectures=installed.architectures,
+        num_layers=installed.layers,
+        gpu=installed.gpu,
+    )
+    return [problem for problem in problems if problem.kind == "refused"]
+
+
+def _bare_diff(change: Change) -> str:
+    """The change line by line, for a launch whose text is not known."""
+    lines = [f"- {flag}" for flag in change.unset]
+    lines += [f"+ {flag}" if value == "true" else f"+ {flag} {value}" for flag, value in change.set.items()]
+    lines += [f"+ {name}={value}" for name, value in change.env.items()]
+    return "\n".join(lines)
+
+
+def live_command(change: Change, installed: Installed) -> str:
+    """The call that sets the slot limit on the running server, followed by the one that reads it back.
+
+    The answer alone proves nothing: up to 0.5.14 SGLang says true even where it refused
+    (scheduler.set_internal_state). The key was max_micro_batch_size up to 0.5.3.
+    """
+    known = at_least(parse_version(installed.version), "0.5.4")
+    key = "max_micro_batch_size" if known is False else "pp_max_micro_batch_size"
+    value = next(iter(change.set.values()))
+    body = json.dumps({"server_args": {key: int(value)}})
+    bearer = '-H "Authorization: Bearer $SGLANG_ADMIN_API_KEY" ' if installed.needs_key else ""
+    info = "get_server_info" if at_least(parse_version(installed.version), "0.5.6") is False else "server_info"
+    return (
+        f"curl -s -X POST {installed.base_url}/set_internal_state {bearer}"
+        f"-H 'Content-Type: application/json' -d {shlex.quote(body)}\n"
+        f"curl -s {bearer}{installed.base_url}/{info} | grep -o '\"{key}\":[0-9]*'"
+    )

@@ -1,0 +1,92 @@
+"""From supported causes to proposals: legal for the installed version, whole, and with a way back."""
+
+from collections.abc import Sequence
+
+from ppagent.agent.board import Board
+from ppagent.causes.cause import Advice, Change, Declined, Remedy
+from ppagent.changes.commands import Installed, live_command, relaunch_command
+from ppagent.changes.forecasts import forecast
+from ppagent.changes.merge import Step, steps_of
+from ppagent.changes.proposal import Plan, Proposal
+from ppagent.changes.spelling import spell
+from ppagent.evidence.facts import Facts
+
+
+def make_plan(board: Board, facts: Facts) -> Plan:
+    """Proposals for the supported causes, in the order to try them, and the levers declined on purpose."""
+    installed = Installed.of(facts)
+    advice = [h.judgement.cause.advise(facts) for h in board.supported]
+    remedies, lacking = _spelled(advice, installed)
+    declined = [*(d for a in advice for d in a.declined), *lacking]
+    proposals: list[Proposal] = []
+    for step in steps_of(remedies):
+        made = _proposal(f"P{len(proposals) + 1}", step, installed, facts)
+        if isinstance(made, Declined):
+            declined.append(made)
+        else:
+            proposals.append(made)
+    return Plan(tuple(proposals), _once(declined))
+
+
+def _spelled(advice: Sequence[Advice], installed: Installed) -> tuple[list[Remedy], list[Declined]]:
+    """Remedies in this version's spellings; those it has no flag for become declined levers."""
+    remedies: list[Remedy] = []
+    lacking: list[Declined] = []
+    for remedy in (r for a in advice for r in a.remedies):
+        spelled = spell(remedy.change, installed.catalogue)
+        if spelled.lacking:
+            why = f"SGLang {installed.version} has no such flag"
+            lacking += [Declined(flag, why, remedy.cites) for flag in spelled.lacking]
+            continue
+        remedies.append(_with_change(remedy, spelled.change))
+    return remedies, lacking
+
+
+def _with_change(remedy: Remedy, change: Change) -> Remedy:
+    return Remedy(
+        remedy.cause,
+        remedy.kind,
+        remedy.title,
+        change,
+        remedy.cites,
+        remedy.risks,
+        remedy.verify,
+        remedy.rollback,
+        remedy.alone,
+    )
+
+
+def _proposal(proposal_id: str, step: Step, installed: Installed, facts: Facts) -> Proposal | Declined:
+    """The step as a proposal, or declined where this version would refuse the resulting launch."""
+    first = step.remedies[0]
+    command, diff = "", ""
+    match first.kind:
+        case "live":
+            command = live_command(step.change, installed)
+        case "relaunch":
+            relaunch = relaunch_command(step.change, installed)
+            if relaunch.refused:
+                flags = ", ".join([*step.change.set, *step.change.unset, *step.change.env])
+                return Declined(flags, f"SGLang {installed.version} would refuse it: {relaunch.refused}", first.cites)
+            command, diff = relaunch.command, relaunch.diff
+        case "operator":
+            command = first.title
+    return Proposal(
+        id=proposal_id,
+        causes=tuple(dict.fromkeys(r.cause for r in step.remedies)),
+        kind=first.kind,
+        title="; ".join(dict.fromkeys(r.title for r in step.remedies)),
+        change=step.change,
+        cites=tuple(dict.fromkeys(c for r in step.remedies for c in r.cites)),
+        command=command,
+        diff=diff,
+        predicted=forecast(step.change, facts),
+        risks=tuple(dict.fromkeys(risk for r in step.remedies for risk in r.risks)),
+        verify="; ".join(dict.fromkeys(r.verify for r in step.remedies if r.verify)),
+        rollback="; ".join(dict.fromkeys(r.rollback for r in step.remedies if r.rollback)),
+    )
+
+
+def _once(declined: Sequence[Declined]) -> tuple[Declined, ...]:
+    """Each lever once, with the first reason given."""
+    return tuple({d.lever: d for d in reversed(declined)}.values())[::-1]
