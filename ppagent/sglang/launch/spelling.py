@@ -1,0 +1,27 @@
+"""One name for each flag, whichever way it is spelled."""
+
+_CANONICAL = {
+    "tp": "tp_size",
+    "tensor_parallel_size": "tp_size",
+    "pp": "pp_size",
+    "pipeline_parallel_size": "pp_size",
+    "dp": "dp_size",
+    "data_parallel_size": "dp_size",
+    "ep": "ep_size",
+    "expert_parallel_size": "ep_size",
+    "model": "model_path",
+    "attention_context_parallel_size": "attn_cp_size",
+    "moe_data_parallel_size": "moe_dp_size",
+}
+"""Spellings for the field on the right, in every version that has it (`srt/server_args.py`)."""
+
+
+def canonical_dest(name: str) -> str:
+    """The server-args field of a flag or field in any spelling: `--pp`, `pipeline_parallel_size` -> `pp_size`."""
+    dest = name.partition("=")[0].strip().lstrip("-").replace("-", "_")
+    return _CANONICAL.get(dest, dest)
+
+
+def canonical_flag(name: str) -> str:
+    """The flag by which two spellings are compared: `--tensor-parallel-size` and `tp_size` are both `--tp-size`."""
+    return "--" + canonical_dest(name).replace("_", "-")
