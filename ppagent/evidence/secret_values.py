@@ -1,0 +1,115 @@
+"""Where the secret stands that follows a secret's name: quoted, bare, to the end of a line, in a list, in a block."""
+
+import re
+
+from ppagent.evidence.secret_names import NAME, counts_tokens, is_secret_name, speaks_of_tokens
+
+MASK = "[masked]"
+
+Span = tuple[int, int]
+
+NAMED = re.compile(
+    rf"""
+    (?P<open>\\{{0,8}}["'])? (?P<name>{NAME}) (?P<close>(?P=open))?
+    (?P<sep> \s*,\s*(?=b?\\{{0,8}}["']) | [ \t]*=[ \t]* | [ \t]*:\s*(?=b?\\{{0,8}}["']) | [ \t]*:[ \t]*
+           | (?:[ \t]|\\[ \t]*\r?\n)+ | [ \t]*\r?\n[ \t]*-[ \t]+ )
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""A secret's name and what separates it from a value."""
+
+NAMED_PAIR = re.compile(
+    rf"""\bname["']?\s*:\s*["']?(?P<name>{NAME})["']?\s*,?\s*["']?value["']?\s*:[ \t]*""", re.IGNORECASE
+)
+"""`name: HF_TOKEN` with its `value:`, as container specifications write an environment."""
+
+_QUOTED = re.compile(
+    r"""b?(?P<q>["'])(?P<value>(?:\\.|(?!(?P=q))[^\\\n])*)(?P=q)?(?P<rest>(?:["']?[\w$/+=][^\s,;:&|)}\]\\]*)?)"""
+)
+_ESCAPED = re.compile(r"""b?(?P<q>\\{1,8}["'])(?P<value>(?:(?!(?P=q)).)*)""")
+_BLOCK = re.compile(r"[|>][+-]?[ \t]*\n(?P<indent>[ \t]+)\S.*(?:\n(?P=indent).*)*")
+_LIST = re.compile(r"\[[^\]]*\]|\[[^\]\n]*")
+_TO_LINE_END = re.compile(r"[^\n]+?(?=[ \t]+\#|[ \t\r]*$)", re.MULTILINE)
+_TO_QUOTE = re.compile(r"""[^\n'"]+""")
+_WORD = re.compile(r"\S+")
+_MEMBER = re.compile(r"[^\s,}\]]+")
+
+_NOTHING = re.compile(r"(?:none|null|nil|true|false|nan|<[^<>]*>|\*+|\[masked\]|redacted)?", re.IGNORECASE)
+_COUNT = re.compile(r"[-+~#(]{0,2}\d[\d.,_:e+-]{0,18}[A-Za-z%/]{0,6}")
+_REFERENCE = re.compile(r"\$(?:[A-Z_][A-Z0-9_]*|\{[A-Z_][A-Z0-9_]*\}|\(.*)")
+_CLOSERS = ",;)}]'\"`"
+
+
+def value_after(text: str, match: re.Match[str]) -> Span | None:
+    """Span of the secret after a match of `NAMED`; None where no secret follows."""
+    name, sep = match["name"], match["sep"].strip(" \t\r\n\\")
+    quoted_name = match["close"] is not None
+    if not is_secret_name(name) or speaks_of_tokens(text[: match.start("name")], name):
+        return None
+    if sep not in ("=", ":") and not _may_follow(text[match.end() :], name, sep, quoted_name):
+        return None
+    if sep == "=" and match["open"] and not quoted_name:
+        return _bare(text, re.compile(rf"(?:(?!{re.escape(match['open'])})[^\n])+").match(text, match.end()), name)
+    if _is_header(name) and sep == ":" and not quoted_name:
+        return _bare(text, _TO_QUOTE.match(text, match.end()), name)
+    if quoted_name:
+        return secret_at(text, match.end(), name, _MEMBER)
+    opens_line = not text[: match.start()].rpartition("\n")[2].strip(" \t-")
+    whole_line = sep == ":" and opens_line and not counts_tokens(name)
+    return secret_at(text, match.end(), name, _TO_LINE_END if whole_line else _WORD, prose=sep == ":")
+
+
+def pair_value_after(text: str, match: re.Match[str]) -> Span | None:
+    """Span of the value after a match of `NAMED_PAIR`."""
+    return secret_at(text, match.end(), match["name"], _MEMBER) if is_secret_name(match["name"]) else None
+
+
+def harmless(name: str, value: str, *, prose: bool = False) -> bool:
+    """Whether what stands where a secret would is none: nothing, a number of tokens, a reference to a variable.
+
+    `prose`: the value follows a colon, so that it may be the next word of a sentence.
+    """
+    if _NOTHING.fullmatch(value) or (value.startswith(MASK) and not value[len(MASK) :].strip(_CLOSERS)):
+        return True
+    if not prose and _REFERENCE.fullmatch(value):
+        return True
+    if not counts_tokens(name):
+        return False
+    next_word = prose and name.lower() == "token" and value.isalpha() and value.islower() and len(value) < 12
+    return next_word or _COUNT.fullmatch(value.rstrip(_CLOSERS + ".:")) is not None
+
+
+def secret_at(text: str, start: int, name: str, bare: re.Pattern[str], *, prose: bool = False) -> Span | None:
+    """Span of the secret that begins at `start`; one without quotes is read by `bare`."""
+    if quoted := _ESCAPED.match(text, start) or _QUOTED.match(text, start):
+        if quoted.groupdict().get("rest"):
+            return quoted.span()
+        return None if harmless(name, quoted["value"]) else quoted.span("value")
+    if text.startswith("{", start):
+        return None
+    if several := _BLOCK.match(text, start) or _LIST.match(text, start):
+        return None if several.group().startswith(MASK) else several.span()
+    return _bare(text, bare.match(text, start), name, prose=prose)
+
+
+def _bare(text: str, match: re.Match[str] | None, name: str, *, prose: bool = False) -> Span | None:
+    """The span of a value without quotes, less the punctuation that closes what it stands in."""
+    if match is None:
+        return None
+    value = match.group().strip()
+    kept = value if harmless(name, value, prose=prose) else value.rstrip(_CLOSERS)
+    if not kept or harmless(name, kept, prose=prose):
+        return None
+    start = match.start() + len(match.group()) - len(match.group().lstrip())
+    return start, start + len(kept)
+
+
+def _may_follow(after: str, name: str, sep: str, quoted_name: bool) -> bool:
+    """Whether a value can follow where neither `=` nor `:` stands between: after an option, in a pair of strings."""
+    if sep == ",":
+        return quoted_name and (name.startswith("-") or _is_header(name))
+    return name.startswith("-") and not after.startswith("-")
+
+
+def _is_header(name: str) -> bool:
+    return name.lower().endswith(("authorization", "cookie"))
