@@ -39,13 +39,7 @@ class Score:
 
     @property
     def passed(self) -> bool:
-        return (
-            self.verdict
-            and self.causes_right
-            and self.fix is not False
-            and not self.harm
-            and self.grounding == 1
-        )
+        return self.verdict and self.causes_right and self.fix is not False and not self.harm and self.grounding == 1
 
 
 def score(document: Document, answer: Answer, recording: Path) -> Score:
@@ -175,7 +169,8 @@ def _forecast(document: Document, answer: Answer) -> bool | None:
     ranges = [
         (p["predicted"]["low"], p["predicted"]["high"])
         for p in document["proposals"]
-        if p.get("predicted") and p["predicted"]["metric"] == expected.metric
+        if p.get("predicted")
+        and p["predicted"]["metric"] == expected.metric
         and all(p["predicted"]["at"].get(k) == v for k, v in expected.at.items())
     ]
     return any(_share_inside(low, high, expected.low, expected.high) >= 0.5 for low, high in ranges)

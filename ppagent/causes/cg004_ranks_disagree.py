@@ -100,7 +100,7 @@ def _sum(facts: Facts) -> Observation | None:
     share = graph_share(facts)
     eager = share is not None and share.value < 0.9
     if largest <= ceiling.value < total and eager:
-        return Observation(says, cites, 0.9, 0.05)
+        return Observation(says, cites, 0.95, 0.03)
     if largest > ceiling.value:
         return Observation(says + ", so single ranks already exceed it", cites, 0.1, 0.4)
     return Observation(says, cites, 0.2, 0.5)

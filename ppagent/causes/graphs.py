@@ -75,7 +75,9 @@ def forced_off(facts: Facts) -> Known | None:
     if facts.arg_text("deepep_mode") == "normal":
         return Known(1, facts.cite_args("deepep_mode"), "deepep_mode normal switches graphs off")
     if facts.arg_text("disaggregation_mode") == "prefill":
-        return Known(1, facts.cite_args("disaggregation_mode"), "a prefill node of a disaggregated pair does not decode")
+        return Known(
+            1, facts.cite_args("disaggregation_mode"), "a prefill node of a disaggregated pair does not decode"
+        )
     return None
 
 

@@ -102,13 +102,15 @@ def _by_split(facts: Facts) -> Observation | None:
     if split is None:
         return None
     says = f"layers lie {split.text} ({split.origin}): the longest stage is {split.imbalance:.2f} of the mean"
+    if split.imbalance >= 1.4:
+        return Observation(says, split.cites, 0.97, 0.01)
     if split.imbalance >= 1.25:
-        return Observation(says, split.cites, 0.95, 0.05)
+        return Observation(says, split.cites, 0.9, 0.05)
     if split.imbalance >= UNEVEN_FROM:
         return Observation(says, split.cites, 0.6, 0.2)
     if split.imbalance > 1.001:
         return Observation(says, split.cites, 0.35, 0.45)
-    return Observation(says, split.cites, 0.1, 0.5)
+    return Observation(says, split.cites, 0.25, 0.6)
 
 
 def _by_weights(facts: Facts) -> Observation | None:
@@ -145,7 +147,7 @@ def _by_busy(facts: Facts) -> Observation | None:
     ratio = busy[slowest] / mean
     says = f"{slowest} is busy {ratio:.2f} times the mean of the stages ({name.split('.')[1]})"
     if ratio >= 1.3:
-        return Observation(says, facts.cite(name), 0.85, 0.05)
+        return Observation(says, facts.cite(name), 0.95, 0.01)
     if ratio <= 1.12:
         return Observation(says, facts.cite(name), 0.05, 0.7)
     return None

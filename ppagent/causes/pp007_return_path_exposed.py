@@ -28,7 +28,7 @@ from ppagent.evidence.facts import Facts
 class ReturnPathExposed:
     id = "PP007"
     name = "return path exposed"
-    prior = 0.05
+    prior = 0.08
     wants = ("args.pp_size", "metrics.fwd_occupancy", "metrics.forward_busy", "decode.fwd_occupancy", "bench.levels")
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
@@ -84,7 +84,7 @@ class ReturnPathExposed:
             low, high = min(busy), max(busy)
             says = f"stages are busy {low:.0%} to {high:.0%} of the time"
             if high - low < 0.1 and 0.5 <= high < 0.9:
-                return Observation(says + ", all alike", facts.cite(name), 0.85, 0.2)
+                return Observation(says + ", all alike", facts.cite(name), 0.9, 0.06)
             return Observation(says, facts.cite(name), 0.1, 0.6)
         return None
 

@@ -1,0 +1,190 @@
+"""PP001, PP002, PP003, PP004 and PP007: what fills a ring, what leaves it empty, and what to do about it."""
+
+import pytest
+from builders import facts_of, healthy_server, judged, level, seed_case
+
+from ppagent.causes.catalog import cause_of
+from ppagent.causes.fill import fill_readings, turn_line
+from ppagent.causes.split import layer_split, useful_slots
+
+EIGHT_STAGES = {"args.pp_size": 8, "args.tp_size": 1, "internal.max_running_requests": 2048, "decode.lines": 50}
+CLUMPED = {
+    **EIGHT_STAGES,
+    "decode.running_req.p95": 8,
+    "decode.running_req.mean": 7.8,
+    "bench.levels": [
+        level(1, 2.43, mean_itl_ms=388.5),
+        level(4, 6.68, mean_itl_ms=541.2),
+        level(8, 9.0, mean_itl_ms=805.6),
+    ],
+}
+SPREAD = {
+    "args.pp_size": 4,
+    "internal.slot_limit": 2,
+    "internal.max_running_requests": 2048,
+    "decode.lines": 50,
+    "decode.running_req.p95": 2,
+    "decode.running_req.mean": 1.9,
+    "decode.queue_req.p50": 0,
+    "decode.queue_share": 0.0,
+    "bench.levels": [
+        level(1, 3.28, mean_itl_ms=285.5),
+        level(4, 11.7, mean_itl_ms=323.4),
+        level(8, 21.17, mean_itl_ms=353.2),
+    ],
+}
+
+
+def test_eight_requests_in_one_of_eight_slots_are_unfilled_micro_batches_and_the_limit_is_one() -> None:
+    judgement = judged(cause_of("PP001"), CLUMPED)
+    assert judgement.state == "supported"
+    advice = judgement.cause.advise(facts_of(CLUMPED))
+    assert [(r.kind, dict(r.change.set)) for r in advice.remedies] == [("live", {"--pp-max-micro-batch-size": "1"})]
+    assert [d.lever for d in advice.declined] == ["--pp-async-batch-depth"]
+
+
+def test_slots_filled_by_a_limit_of_an_even_share_are_not_unfilled() -> None:
+    judgement = judged(cause_of("PP001"), SPREAD)
+    assert judgement.state == "refuted"
+
+
+def test_the_seed_is_unfilled_by_log_by_the_users_words_and_by_the_turns() -> None:
+    seed = {**seed_case(), "stated.running_per_stage": {"low": 2, "high": 3}}
+    assert judged(cause_of("PP001"), seed).state == "supported"
+    readings = {reading.way: reading.filled for reading in fill_readings(facts_of(seed))}
+    assert readings["log"] == pytest.approx(8 / 3)
+    assert readings["stated"] == pytest.approx(3.2)
+
+
+def test_the_seeds_turns_lie_on_a_line_that_own_slots_would_not_give() -> None:
+    line = turn_line(facts_of(seed_case()))
+    assert line is not None
+    assert line.beta_ms == pytest.approx(34.1, abs=0.05)
+    assert line.alpha_ms == pytest.approx(6.18, abs=0.01)
+    assert line.worst_residual < 0.006
+    assert line.spread_gain(8, 8) == pytest.approx(2.07, abs=0.02)
+
+
+def test_a_ring_whose_turn_does_not_grow_is_not_sold_a_spread() -> None:
+    dense = {
+        **EIGHT_STAGES,
+        "decode.running_req.p95": 8,
+        "bench.levels": [
+            level(1, 31.0, mean_itl_ms=32.2),
+            level(4, 123.0, mean_itl_ms=32.5),
+            level(8, 244, mean_itl_ms=32.8),
+        ],
+    }
+    advice = cause_of("PP001").advise(facts_of(dense))
+    assert advice.remedies == ()
+    assert "--pp-max-micro-batch-size" in [d.lever for d in advice.declined]
+
+
+def test_without_any_sight_of_the_load_the_fill_cannot_be_told_and_the_probe_is_named() -> None:
+    judgement = judged(cause_of("PP001"), {"args.pp_size": 8, "decode.lines": 20})
+    assert judgement.state == "cannot_tell"
+    assert [probe.tool for probe in judgement.probes] == ["logs.decode", "bench.results"]
+
+
+def test_a_log_alone_tells_the_fill_from_tokens_held() -> None:
+    log_only = {
+        **EIGHT_STAGES,
+        "args.chunked_prefill_size": 4096,
+        "decode.tokens.mean": 680,
+        "decode.running_req.mean": 7.9,
+        "decode.running_req.p95": 8,
+        "prefill.new_seq.mean": 1.0,
+        "prefill.lines": 100,
+        "prefill.new_tokens": 4800,
+        "prefill.cached_tokens": 0,
+    }
+    (reading,) = fill_readings(facts_of(log_only))
+    assert reading.way == "tokens"
+    assert reading.filled < 2
+    assert judged(cause_of("PP001"), log_only).state == "supported"
+
+
+def test_no_pipeline_no_unfilled_slots() -> None:
+    assert judged(cause_of("PP001"), healthy_server()).state == "refuted"
+
+
+@pytest.mark.parametrize(("requests", "state"), [(1, "supported"), (7, "supported"), (8, "refuted"), (64, "refuted")])
+def test_fewer_requests_than_stages_is_a_property_of_the_load(requests: int, state: str) -> None:
+    values = {**EIGHT_STAGES, "bench.levels": [level(requests, 20.0)]}
+    assert judged(cause_of("PP002"), values).state == state
+
+
+def test_a_queue_behind_a_set_limit_with_room_in_the_pool_is_a_limit_too_small() -> None:
+    tight = {
+        "args.pp_size": 8,
+        "internal.slot_limit": 1,
+        "internal.max_running_requests": 2048,
+        "decode.running_req.p95": 1,
+        "decode.queue_req.p50": 24,
+        "decode.queue_share": 1.0,
+        "decode.token_usage.p95": 0.05,
+    }
+    judgement = judged(cause_of("PP003"), tight)
+    assert judgement.state == "supported"
+    (remedy,) = judgement.cause.advise(facts_of(tight)).remedies
+    assert (remedy.kind, remedy.change.set) == ("live", {"--pp-max-micro-batch-size": "4"})
+
+
+def test_a_full_pool_or_an_empty_queue_is_no_limit_too_small() -> None:
+    full = {
+        "args.pp_size": 8,
+        "internal.slot_limit": 256,
+        "internal.max_running_requests": 2048,
+        "decode.running_req.p95": 40,
+        "decode.queue_req.p50": 24,
+        "decode.queue_share": 1.0,
+        "decode.token_usage.p95": 0.99,
+    }
+    assert judged(cause_of("PP003"), full).state == "refuted"
+    assert judged(cause_of("PP003"), SPREAD).state == "refuted"
+
+
+def test_twelve_layers_on_the_last_of_eight_stages_are_uneven_before_0_5_6_and_the_spread_is_five_slots() -> None:
+    old = {**EIGHT_STAGES, "model.num_hidden_layers": 61, "engine.version": "0.5.5"}
+    judgement = judged(cause_of("PP004"), old)
+    assert judgement.state == "supported"
+    assert useful_slots(facts_of(old), 8) == 5
+    (remedy,) = judgement.cause.advise(facts_of(old)).remedies
+    assert remedy.change.env == {"SGLANG_PP_LAYER_PARTITION": "8,8,8,8,8,7,7,7"}
+    new = {**old, "engine.version": "0.5.11"}
+    split = layer_split(facts_of(new))
+    assert split is not None and split.layers == (7, 7, 7, 8, 8, 8, 8, 8)
+    assert judged(cause_of("PP004"), new).state != "supported"
+    assert useful_slots(facts_of(new), 8) == 8
+
+
+def test_one_busy_stage_among_equal_layers_is_uneven_and_loses_a_layer() -> None:
+    slow = {
+        "args.pp_size": 4,
+        "model.num_hidden_layers": 32,
+        "engine.version": "0.5.23",
+        "metrics.fwd_occupancy": {"PP0": 48, "PP1": 95, "PP2": 47, "PP3": 49},
+    }
+    judgement = judged(cause_of("PP004"), slow)
+    assert judgement.state == "supported"
+    (remedy,) = judgement.cause.advise(facts_of(slow)).remedies
+    assert remedy.change.env == {"SGLANG_PP_LAYER_PARTITION": "9,7,8,8"}
+
+
+def test_equal_layers_and_equal_busy_shares_refute_uneven_stages() -> None:
+    even = {
+        "args.pp_size": 4,
+        "model.num_hidden_layers": 32,
+        "engine.version": "0.5.23",
+        "metrics.fwd_occupancy": {"PP0": 48, "PP1": 50, "PP2": 47, "PP3": 49},
+    }
+    assert judged(cause_of("PP004"), even).state == "refuted"
+
+
+def test_the_return_path_is_told_only_with_filled_slots_and_busy_shares() -> None:
+    filled = {**SPREAD, "metrics.fwd_occupancy": {f"PP{k}": 78 for k in range(4)}}
+    assert judged(cause_of("PP007"), filled).state == "supported"
+    assert judged(cause_of("PP007"), CLUMPED).state == "refuted"
+    unknown = judged(cause_of("PP007"), SPREAD)
+    assert unknown.state == "cannot_tell"
+    assert unknown.probes[0].grade == 3
