@@ -1,10 +1,13 @@
 """The board: every cause as a numbered hypothesis whose state is computed from the evidence at hand."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from ppagent.causes.catalog import all_causes
+from ppagent.causes.cause import Cause
 from ppagent.causes.judge import Judgement, State, judge
+from ppagent.causes.situation import arguments_known, no_cuda, stages
 from ppagent.evidence.facts import Facts
 
 Verdict = Literal["diagnosed", "healthy", "not_enough_evidence"]
@@ -14,6 +17,9 @@ NOT_A_FAULT = frozenset({"LB001", "PP002", "PR001", "ME001"})
 
 CORE_FACTS = ("decode.lines", "metrics.window_s")
 """A verdict of healthy needs the server seen at work, one way or the other, and its arguments."""
+
+LIKELY_FROM = 0.5
+"""A fault that stays open above this stands in the way of a verdict of healthy."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,11 @@ class Board:
     def supported(self) -> tuple[Hypothesis, ...]:
         return self.in_state("supported")
 
+    @property
+    def faults(self) -> tuple[Hypothesis, ...]:
+        """Supported causes that are a fault of the server."""
+        return tuple(h for h in self.supported if h.cause_id not in NOT_A_FAULT)
+
     def of(self, cause_id: str) -> Hypothesis | None:
         return next((h for h in self.hypotheses if h.cause_id == cause_id), None)
 
@@ -52,8 +63,48 @@ class Board:
 _ORDER: dict[State, int] = {"supported": 0, "open": 1, "cannot_tell": 2, "refuted": 3}
 
 
-def compute_board(facts: Facts) -> Board:
-    """The board as the facts have it: recomputed whole after every tool call."""
-    judged = [judge(cause, facts) for cause in all_causes()]
+def compute_board(facts: Facts, causes: Iterable[Cause] | None = None) -> Board:
+    """The board as the facts have it, over `causes` or all that there are: recomputed whole after every tool call."""
+    judged = [judge(cause, facts) for cause in (all_causes() if causes is None else causes)]
     judged.sort(key=lambda j: (_ORDER[j.state], -j.confidence, j.cause.id))
     return Board(tuple(Hypothesis(f"H{n}", j) for n, j in enumerate(judged, 1)))
+
+
+def verdict_of(board: Board, facts: Facts) -> Verdict:
+    """What the board amounts to. Healthy has to be shown: silence is not enough evidence."""
+    if board.faults:
+        return "diagnosed"
+    suspects_refuted = all(_is_refuted(board, cause_id) for cause_id in suspects(facts))
+    if seen_at_work(facts) and suspects_refuted and not _likely_faults(board, facts):
+        return "healthy"
+    return "not_enough_evidence"
+
+
+def seen_at_work(facts: Facts) -> bool:
+    """Whether the evidence shows the server generating, and tells which server it is."""
+    worked = any((facts.number(name) or 0) > 0 for name in CORE_FACTS)
+    return worked and (arguments_known(facts) or "engine.version" in facts)
+
+
+def suspects(facts: Facts) -> tuple[str, ...]:
+    """The causes that every healthy server must have been cleared of."""
+    ring = stages(facts)
+    pipeline = ("PP001", "PP003") if ring is None or ring.value > 1 else ()
+    graphs = () if no_cuda(facts) is not None else ("CG001",)
+    return (*pipeline, "KV001", "KV002", *graphs)
+
+
+def _is_refuted(board: Board, cause_id: str) -> bool:
+    hypothesis = board.of(cause_id)
+    return hypothesis is not None and hypothesis.state == "refuted"
+
+
+def _likely_faults(board: Board, facts: Facts) -> tuple[Hypothesis, ...]:
+    """Open faults above `LIKELY_FROM` that something known speaks about."""
+    return tuple(
+        h
+        for h in board.in_state("open")
+        if h.cause_id not in NOT_A_FAULT
+        and h.judgement.confidence > LIKELY_FROM
+        and any(want in facts for want in h.judgement.cause.wants)
+    )

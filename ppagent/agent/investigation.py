@@ -1,0 +1,170 @@
+"""One investigation from a target to its result."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from ppagent.agent.approvals import Approver, Request
+from ppagent.agent.board import Board, Verdict
+from ppagent.agent.budget import Budget, Cost
+from ppagent.agent.choosing import Brain
+from ppagent.agent.desk import Desk, Planner, Watcher
+from ppagent.agent.graph import build_graph, recursion_limit
+from ppagent.agent.nodes import Nodes
+from ppagent.agent.probes import next_probes
+from ppagent.agent.state import DeniedRow, State, fresh_state
+from ppagent.agent.summary import summary_of
+from ppagent.agent.toolbox import open_toolbox
+from ppagent.causes.catalog import all_causes
+from ppagent.causes.cause import Cause, Probe
+from ppagent.changes.proposal import Plan
+from ppagent.evidence.evidence import Evidence, Missing
+from ppagent.evidence.facts import Facts
+from ppagent.plugins import Grade, ToolContext, ToolSource
+from ppagent.targets.target import Target
+
+Status = Literal["finished", "budget_used_up", "cancelled"]
+
+QUESTION_KEY = "question"
+"""Under this key of a tool context's cache stands what the user asked on the command line."""
+
+
+@dataclass(frozen=True)
+class WaterfallStep:
+    """One step from what was observed to what the hardware could do. `step` is observed, a cause's id, unexplained
+    or limit."""
+
+    step: str
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True)
+class Investigation:
+    """The result: all that a report says comes out of it."""
+
+    session: str
+    target_kind: str
+    target_name: str
+    brain: str
+    question: str
+    status: Status
+    stopped: str
+    """Why the loop ended, in words."""
+    verdict: Verdict
+    summary: str
+    board: Board
+    evidence: tuple[Evidence, ...]
+    missing: tuple[Missing, ...]
+    plan: Plan
+    next_probes: tuple[Probe, ...]
+    denied: tuple[DeniedRow, ...]
+    cost: Cost
+    waterfall: tuple[WaterfallStep, ...] = field(default=())
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(self.evidence)
+
+
+def new_session() -> str:
+    """An id that sorts by time and is not guessed."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+def investigate(
+    target: Target,
+    sources: Sequence[ToolSource],
+    *,
+    brain: Brain,
+    planner: Planner,
+    ceiling: Grade = Grade.READ_HOST,
+    budget: Budget | None = None,
+    question: str = "",
+    approver: Approver | None = None,
+    watch: Watcher | None = None,
+    session: str = "",
+    causes: Sequence[Cause] | None = None,
+) -> Investigation:
+    """Asks tools until nothing can move the board, and says what it comes to.
+
+    `planner` turns the board into proposals (`ppagent.changes.plan.make_plan`). `approver` answers for tools above
+    `ceiling`; without one they are denied and listed. Ctrl-C ends the asking, not the report: the result then has the
+    status "cancelled" and holds what was collected.
+    """
+    desk = Desk(
+        context=ToolContext(target, {QUESTION_KEY: question}),
+        toolbox=open_toolbox(sources, target.kind),
+        brain=brain,
+        planner=planner,
+        budget=budget or Budget(),
+        ceiling=ceiling,
+        question=question,
+        can_ask=approver is not None,
+        watch=watch,
+        causes=all_causes() if causes is None else causes,
+    )
+    session = session or new_session()
+    loop = _Loop(desk, approver, session)
+    try:
+        loop.run()
+    except KeyboardInterrupt:
+        return _result(desk, loop.state, session, "cancelled")
+    return _result(desk, loop.state, session, "budget_used_up" if loop.state["budget_used_up"] else "finished")
+
+
+class _Loop:
+    """Runs the graph to its end, over approvals, and remembers the last whole state for when it is cut short."""
+
+    def __init__(self, desk: Desk, approver: Approver | None, session: str) -> None:
+        self.state: State = fresh_state()
+        self._desk = desk
+        self._approver = approver
+        self._config: dict[str, Any] = {
+            "recursion_limit": recursion_limit(desk.budget),
+            "configurable": {"thread_id": session},
+        }
+
+    def run(self) -> None:
+        graph: Any = build_graph(Nodes(self._desk))
+        entry: Any = self.state
+        while True:
+            asked = None
+            for step in graph.stream(entry, self._config, stream_mode="values"):
+                pending = step.pop("__interrupt__", ())
+                asked = pending[0].value if pending else None
+                self.state = step
+            if asked is None or self._approver is None:
+                return
+            entry = _resume(self._approver(Request(**asked)))
+
+
+def _resume(answer: bool) -> Any:
+    from langgraph.types import Command
+
+    return Command(resume=answer)
+
+
+def _result(desk: Desk, state: State, session: str, status: Status) -> Investigation:
+    board, facts, plan = desk.board(), desk.facts(), desk.propose()
+    verdict, probes = desk.verdict(), next_probes(board)
+    return Investigation(
+        session=session,
+        target_kind=desk.context.target.kind,
+        target_name=desk.context.target.name,
+        brain=desk.brain.name,
+        question=desk.question or facts.text("stated.question") or "",
+        status=status,
+        stopped="cancelled" if status == "cancelled" else state["stopped"],
+        verdict=verdict,
+        summary=summary_of(verdict, board, facts, plan, probes),
+        board=board,
+        evidence=tuple(desk.ledger.evidence),
+        missing=tuple(desk.ledger.missing),
+        plan=plan,
+        next_probes=probes,
+        denied=tuple(state["denied"]),
+        cost=desk.cost(state),
+    )

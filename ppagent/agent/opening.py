@@ -1,0 +1,25 @@
+"""The first questions, before any brain has a say: what runs here, how it was launched, what the user wants."""
+
+from ppagent.agent.choosing import ToolCall, View
+
+OPENING_FACTS = (
+    "stated.question",
+    "engine.version",
+    "launch.command",
+    "args.pp_size",
+    "model.num_hidden_layers",
+)
+"""Every report, proposal and cause leans on these, whatever is wrong."""
+
+
+def opening_call(view: View) -> ToolCall | None:
+    """The cheapest unasked tool that may tell an opening fact which is not known yet; None when there is none."""
+    unasked = [offer for offer in view.unasked() if offer.grade <= view.ceiling]
+    for fact in OPENING_FACTS:
+        if fact in view.facts:
+            continue
+        able = [offer for offer in unasked if offer.may_tell(fact)]
+        if able:
+            first = min(able, key=lambda offer: offer.grade)
+            return ToolCall(first.name, f"to know {fact}")
+    return None

@@ -1,0 +1,40 @@
+"""What to look at next: the cheapest questions that would decide what is still undecided."""
+
+import math
+from collections import defaultdict
+
+from ppagent.agent.board import Board, Hypothesis
+from ppagent.causes.cause import Probe
+
+GRADE_COST = {0: 1.0, 1: 2.0, 2: 4.0, 3: 32.0, 4: 128.0, 5: 1024.0}
+"""How much dearer a question is than reading a file. The order counts, not the figures: reads come before anything
+that a user of the server would notice."""
+
+MOST_PROBES = 5
+
+
+def uncertainty(probability: float) -> float:
+    """Entropy of a yes/no question in bits: 1 where nothing is known, 0 where all is."""
+    if probability <= 0 or probability >= 1:
+        return 0.0
+    other = 1 - probability
+    return -(probability * math.log2(probability) + other * math.log2(other))
+
+
+def undecided(board: Board) -> tuple[Hypothesis, ...]:
+    """Hypotheses that no evidence has settled."""
+    return board.in_state("open") + board.in_state("cannot_tell")
+
+
+def next_probes(board: Board, limit: int = MOST_PROBES) -> tuple[Probe, ...]:
+    """The best of the undecided causes' probes: most uncertainty removed per grade first, each tool once."""
+    worth: dict[str, float] = defaultdict(float)
+    best: dict[str, tuple[float, Probe]] = {}
+    for hypothesis in undecided(board):
+        bits = uncertainty(hypothesis.judgement.confidence)
+        for probe in hypothesis.judgement.probes:
+            worth[probe.tool] += bits / GRADE_COST[probe.grade]
+            if probe.tool not in best or bits > best[probe.tool][0]:
+                best[probe.tool] = (bits, probe)
+    order = sorted(best, key=lambda tool: (-worth[tool], tool))
+    return tuple(best[tool][1] for tool in order[:limit])

@@ -1,0 +1,113 @@
+import pytest
+
+from ppagent.agent.board import Board, Verdict, compute_board, verdict_of
+from ppagent.agent.summary import summary_of
+from ppagent.causes.cause import Change
+from ppagent.changes.proposal import Plan, Proposal
+from ppagent.evidence.evidence import Evidence, FactValue
+from ppagent.evidence.facts import Facts
+from tests.agent.fakes import FakeCause
+
+SUSPECTS = {
+    "PP001": "source.unfilled",
+    "PP003": "source.pinned",
+    "KV001": "source.full",
+    "KV002": "source.capped",
+    "CG001": "source.no_graphs",
+}
+LOAD = FakeCause("LB001", "source.idle", name="offered load too low")
+HANG = FakeCause("PP008", "source.hangs", weights=(0.6, 0.2))
+CAUSES = [*(FakeCause(cause, fact) for cause, fact in SUSPECTS.items()), LOAD, HANG]
+
+AT_WORK: dict[str, FactValue] = {
+    "decode.lines": 40,
+    "args.pp_size": 8,
+    "args.device": "cuda",
+    "engine.version": "0.5.10",
+}
+CLEARED: dict[str, FactValue] = dict.fromkeys(SUSPECTS.values(), False)
+
+
+def board_of(facts: dict[str, FactValue]) -> tuple[Board, Facts]:
+    known = Facts([Evidence("E1", "logs.decode", "server.log", facts)])
+    return compute_board(known, CAUSES), known
+
+
+def verdict(facts: dict[str, FactValue]) -> Verdict:
+    return verdict_of(*board_of(facts))
+
+
+def test_a_supported_fault_is_a_diagnosis_even_where_the_server_was_never_seen_at_work() -> None:
+    assert verdict({"source.hangs": True, "source.full": True}) == "diagnosed"
+
+
+def test_a_server_seen_at_work_and_cleared_of_every_suspect_is_healthy() -> None:
+    assert verdict({**AT_WORK, **CLEARED}) == "healthy"
+
+
+def test_low_load_alone_leaves_the_server_healthy() -> None:
+    assert verdict({**AT_WORK, **CLEARED, "source.idle": True}) == "healthy"
+
+
+@pytest.mark.parametrize("suspect", SUSPECTS.values())
+def test_a_suspect_that_was_never_cleared_forbids_healthy(suspect: str) -> None:
+    facts = {**AT_WORK, **CLEARED}
+    del facts[suspect]
+
+    assert verdict(facts) == "not_enough_evidence"
+
+
+def test_without_a_pipeline_its_causes_need_no_clearing() -> None:
+    facts = {**AT_WORK, **CLEARED, "args.pp_size": 1}
+    del facts["source.unfilled"], facts["source.pinned"]
+
+    assert verdict(facts) == "healthy"
+
+
+def test_without_cuda_graphs_need_no_clearing() -> None:
+    facts = {**AT_WORK, **CLEARED, "args.device": "cpu"}
+    del facts["source.no_graphs"]
+
+    assert verdict(facts) == "healthy"
+
+
+def test_a_server_that_was_not_seen_at_work_is_not_called_healthy() -> None:
+    assert verdict({**AT_WORK, **CLEARED, "decode.lines": 0}) == "not_enough_evidence"
+    assert verdict({**CLEARED, "decode.lines": 40}) == "not_enough_evidence"
+
+
+def test_a_metrics_window_shows_work_as_well_as_the_log() -> None:
+    facts = {**AT_WORK, **CLEARED, "metrics.window_s": 30.0}
+    del facts["decode.lines"]
+
+    assert verdict(facts) == "healthy"
+
+
+def test_a_likely_fault_that_stays_open_forbids_healthy() -> None:
+    likely = FakeCause("CP001", "metrics.itl_ms", prior=0.4, weights=(0.6, 0.3))
+    known = Facts([Evidence("E1", "logs.decode", "server.log", {**AT_WORK, **CLEARED, "metrics.itl_ms": True})])
+
+    board = compute_board(known, [*CAUSES, likely])
+
+    assert board.of("CP001") is not None and board.of("CP001").state == "open"  # type: ignore[union-attr]
+    assert verdict_of(board, known) == "not_enough_evidence"
+
+
+def test_the_summary_of_a_diagnosis_names_what_was_seen_and_where() -> None:
+    board, facts = board_of({"source.unfilled": True, "source.no_graphs": True})
+    first = Proposal("P1", ("PP001",), "live", "", Change(), ("E1",))
+
+    said = summary_of("diagnosed", board, facts, Plan((first,)), ())
+
+    assert said == (
+        "A fake cause (PP001): source.unfilled is True [E1]. Also a fake cause (CG001): source.no_graphs is True [E1]."
+    )
+
+
+def test_the_summary_of_a_healthy_server_says_what_shows_it_and_what_limits_it() -> None:
+    board, facts = board_of({**AT_WORK, **CLEARED, "source.idle": True, "decode.token_usage.p95": 0.031})
+
+    said = summary_of("healthy", board, facts, Plan(), ())
+
+    assert "3.1 % of the KV pool is in use at most [E1]" in said
+    assert "no fault: offered load too low (LB001): source.idle is True [E1]" in said
