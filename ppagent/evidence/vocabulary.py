@@ -165,6 +165,7 @@ VOCABULARY: dict[str, str] = {
     "bench.best_throughput": "tok/s of the highest level",
     "bench.top_concurrency": "highest concurrency measured",
     "bench.failed": "requests that failed",
+    "bench.dataset": "list of data set names the benchmark used (random, random-ids, generated-shared-prefix)",
     "recording.origin": "how far a recording's figures can be trusted: measured, reconstructed or synthetic",
     "recording.gpus": "the GPUs as the recording's incident.yaml names them",
     "recording.at": "the day it was recorded, ISO 8601",
