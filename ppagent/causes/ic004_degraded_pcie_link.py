@@ -1,0 +1,122 @@
+"""IC004 a PCIe link is degraded
+
+What it is
+    One GPU runs its PCIe link with fewer lanes or at a lower speed than it and the slot can do: a bad seat, a riser, a
+    shared slot, a link that did not train.
+
+Why it matters
+    A tensor-parallel group runs at the speed of its slowest link. A pipeline feels it in prefill; a decode step sends
+    tens of kilobytes a hop and hardly notices.
+
+Signals
+    Lanes below the maximum, or the generation below the maximum while the GPU works. PCIe errors in the kernel log.
+
+What refutes it
+    All lanes, and the full generation seen under load. A low generation while idle says nothing: links drop to save
+    power.
+
+Remedies
+    Re-seat the card or its riser, another slot; meanwhile leave that GPU out or give it the stage that sends least.
+"""
+
+from dataclasses import dataclass
+
+from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.evidence.facts import Facts
+
+_KERNEL_WORDS = ("pcie", "aer", "replay", "link is down", "bandwidth, limited by")
+
+
+@dataclass(frozen=True)
+class _Links:
+    """GPUs by what their link lacks, each as a phrase."""
+
+    narrow: tuple[str, ...]
+    slow: tuple[str, ...]
+    odd: tuple[str, ...]
+    """Narrower than the other cards, where a card's own maximum is not known."""
+    full: bool
+    """Whether every GPU was seen with all lanes and, under load, the full generation."""
+
+
+class DegradedPcieLink:
+    id = "IC004"
+    name = "a PCIe link is degraded"
+    prior = 0.03
+    wants = (
+        "gpu.pcie_width",
+        "gpu.pcie_width_max",
+        "gpu.pcie_gen",
+        "gpu.pcie_gen_max",
+        "gpu.under_load",
+        "host.kernel_trouble",
+    )
+
+    def observe(self, facts: Facts) -> tuple[Observation, ...]:
+        links = _links(facts)
+        cites = facts.cite("gpu.pcie_width", "gpu.pcie_width_max", "gpu.pcie_gen", "gpu.pcie_gen_max")
+        found = []
+        if links.narrow:
+            found.append(Observation("lanes are missing: " + ", ".join(links.narrow), cites, 0.6, 0.005))
+        if links.slow:
+            found.append(Observation("slow under load: " + ", ".join(links.slow), cites, 0.5, 0.006))
+        if links.odd and not links.narrow:
+            found.append(Observation("narrower than the other cards: " + ", ".join(links.odd), cites, 0.4, 0.05))
+        if links.full:
+            found.append(Observation("every link shows all lanes and its full speed under load", cites, 0.02, 0.9))
+        if (errors := _kernel(facts)) is not None:
+            found.append(errors)
+        return tuple(found)
+
+    def probes(self, facts: Facts) -> tuple[Probe, ...]:
+        links = _links(facts)
+        if links.full or links.narrow or links.slow:
+            return ()
+        if facts.get("gpu.pcie_width") is None and facts.get("gpu.pcie_gen") is None:
+            return (Probe("gpu.samples", "width and generation of the links are not known", 2),)
+        return (Probe("gpu.samples", "links drop their speed when idle: sample them while requests run", 2),)
+
+    def advise(self, facts: Facts) -> Advice:
+        links = _links(facts)
+        bad = ", ".join(links.narrow + links.slow + links.odd) or "the card that the kernel log names"
+        cites = facts.cite("gpu.pcie_width", "gpu.pcie_gen", "host.kernel_trouble")
+        remedy = Remedy(
+            self.id,
+            "operator",
+            f"Re-seat or move {bad}; until then leave it out with CUDA_VISIBLE_DEVICES, or give it a stage of its own",
+            Change(),
+            cites,
+            risks=("the host is down while cards are moved",),
+            verify="all lanes and the full generation while requests run",
+            rollback="none needed",
+        )
+        declined = Declined(
+            "NCCL_P2P_DISABLE",
+            "it moves the traffic through host memory over the same lanes",
+            cites,
+        )
+        return Advice((remedy,), (declined,))
+
+
+def _links(facts: Facts) -> _Links:
+    width, most = facts.numbers("gpu.pcie_width"), facts.numbers("gpu.pcie_width_max")
+    gen, best = facts.numbers("gpu.pcie_gen"), facts.numbers("gpu.pcie_gen_max")
+    loaded = facts.flag("gpu.under_load") is True
+    narrow = tuple(f"GPU {g} x{w:g} of x{most[g]:g}" for g, w in width.items() if w < most.get(g, 0))
+    slow = tuple(f"GPU {g} Gen{v:g} of Gen{best[g]:g}" for g, v in gen.items() if loaded and v < best.get(g, 0))
+    widest = max(width.values(), default=0)
+    odd = tuple(f"GPU {g} x{w:g} beside x{widest:g}" for g, w in width.items() if w < widest)
+    known = bool(width) and width.keys() == most.keys() and bool(gen) and gen.keys() == best.keys()
+    return _Links(narrow, slow, odd, full=known and loaded and not (narrow or slow))
+
+
+def _kernel(facts: Facts) -> Observation | None:
+    lines = [str(line) for line in facts.items("host.kernel_trouble")]
+    about = [line for line in lines if any(word in line.lower() for word in _KERNEL_WORDS)]
+    if not about:
+        return None
+    says = f"{len(about)} kernel line{'s' if len(about) > 1 else ''} about PCIe trouble"
+    return Observation(says, facts.cite("host.kernel_trouble"), 0.5, 0.06)
+
+
+CAUSE = DegradedPcieLink()

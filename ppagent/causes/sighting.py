@@ -1,0 +1,86 @@
+"""Whether something was seen at all: yes or no, with the evidence for it. Start, trouble lines, versions, pipelines."""
+
+from dataclasses import dataclass
+
+from packaging.version import Version
+
+from ppagent.causes.situation import Cites, Known
+from ppagent.evidence.facts import Facts
+from ppagent.sglang.versions import parse_version
+
+AT_WORK = ("decode.lines", "prefill.lines")
+ANSWERED = ("internal.memory.weight", "internal.slot_limit", "metrics.window_s", "loads.running", "bench.levels")
+"""Facts that only a server which came up can have produced."""
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """A question answered with yes or no."""
+
+    yes: bool
+    cites: Cites
+    says: str = ""
+
+
+def came_up(facts: Facts) -> Sighting | None:
+    """Whether the server got through its start; None where nothing tells.
+
+    No as soon as a log was read that has neither the ready line nor a batch, and nothing else shows it at work.
+    """
+    if facts.flag("start.ready"):
+        return Sighting(True, facts.cite("start.ready"), "the server reported itself ready")
+    for name in AT_WORK:
+        if facts.number(name):
+            return Sighting(True, facts.cite(name), "the log shows the server at work")
+    for name in ANSWERED:
+        if facts.get(name) is not None:
+            return Sighting(True, facts.cite(name), "the server answered")
+    if facts.flag("start.ready") is False:
+        return Sighting(False, facts.cite("start.ready"), "the ready line never came")
+    return None
+
+
+def is_up(facts: Facts) -> Sighting | None:
+    """`came_up`, known only where the answer is yes."""
+    seen = came_up(facts)
+    return seen if seen is not None and seen.yes else None
+
+
+def start_logged(facts: Facts) -> Cites:
+    """Evidence that the log covers the start, so that a start-up line that is not there was not printed."""
+    return facts.cite("start.weights_gib", "start.max_total_tokens", "start.kv_tokens")[:1]
+
+
+def trouble(facts: Facts, *kinds: str) -> Known | None:
+    """How often the first of these kinds of trouble line was logged; None where none was."""
+    for kind in kinds:
+        times = facts.number(f"trouble.{kind}")
+        if times:
+            return Known(times, facts.cite(f"trouble.{kind}"), kind.replace("_", " "))
+    return None
+
+
+def trouble_words(facts: Facts, kind: str, field: str) -> str:
+    """What a field of that kind of trouble line said, all lines of it; empty where nothing did."""
+    said: list[str] = []
+    for fact in facts.all(f"trouble.{kind}.{field}"):
+        values = fact.value if isinstance(fact.value, list) else [fact.value]
+        said.extend(str(value) for value in values if value is not None)
+    return "; ".join(dict.fromkeys(said))
+
+
+def env(facts: Facts, name: str) -> str | None:
+    """An environment variable of the server as text, None where it is not set or not known."""
+    fact = facts.get(f"env.{name}")
+    return None if fact is None else str(fact.value).strip()
+
+
+def switched_on(facts: Facts, name: str) -> bool:
+    """Whether an environment variable is set to something that means yes."""
+    return (env(facts, name) or "").lower() in ("1", "true", "yes", "y", "on")
+
+
+def version(facts: Facts) -> Version | None:
+    """SGLang's version, None where it is unknown."""
+    text = facts.text("engine.version")
+    return None if text is None else parse_version(text)
