@@ -1,0 +1,255 @@
+"""SGLang's pipeline loop, event by event: what the closed form leaves out.
+
+Each stage runs one scheduling pass for each slot in turn (SGLang 0.5.7+, scheduler_pp_mixin.py: event_loop_pp): take
+new requests, schedule the slot, take the hidden states' message, launch, take the tokens of the *oldest* slot and wait
+for them, hand the micro-batch on. Stage k is one pass behind stage k - 1, so passes are worked off as a wave: in wave t
+stage k runs pass t - k. Times are milliseconds.
+"""
+
+import heapq
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ppagent.model.admission import Batch, Scheduler
+from ppagent.model.ring import Ring
+from ppagent.model.workload import Admission, Load, Request
+
+IDLE_PASS_MS = 0.05
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run showed, warm-up left out. `filled` is the mean number of slots that held requests."""
+
+    tokens_per_s: float
+    mean_itl_ms: float
+    mean_ttft_ms: float
+    filled: float
+    running_per_pass: float
+    finished: int
+    busy: tuple[float, ...]
+
+
+def simulate(
+    ring: Ring,
+    load: Load,
+    admission: Admission,
+    *,
+    seconds: float = 10.0,
+    warm_up_s: float = 2.0,
+    prefill_token_ms: float = 0.0,
+    synchronous: bool = False,
+    seed: int = 0,
+) -> Outcome:
+    """Serve `load` for `seconds` after `warm_up_s` and say what came out.
+
+    `prefill_token_ms` is the device time of one prompt token on one stage. `synchronous` is a device whose launch
+    returns only when the work is done, so that CPU and device never overlap.
+    """
+    run = _Run(ring, load, admission, prefill_token_ms, synchronous, random.Random(seed), warm_up_s * 1000.0)
+    run.until((warm_up_s + seconds) * 1000.0)
+    return run.outcome()
+
+
+class _Run:
+    """State of one run. Attributes are lists indexed by stage."""
+
+    def __init__(
+        self,
+        ring: Ring,
+        load: Load,
+        admission: Admission,
+        prefill_token_ms: float,
+        synchronous: bool,
+        draw: random.Random,
+        warm_ms: float,
+    ) -> None:
+        count = len(ring.stages)
+        self.ring, self.load, self.draw, self.synchronous = ring, load, draw, synchronous
+        self.prefill_token_ms, self.warm_ms = prefill_token_ms, warm_ms
+        self.scheduler = Scheduler(ring.slots, admission)
+        self.launch_ms = [stage.host_ms for stage in ring.stages]
+        self.half_ms = ring.bookkeeping_ms / 2
+        self.host, self.free = [0.0] * count, [0.0] * count
+        self.handed, self.relayed = [0.0] * count, [0.0] * count
+        self.passes: list[Batch | None] = [None] * (ring.slots + count)
+        self.in_flight = 0
+        self.work_of: dict[int, list[float]] = {}
+        step_ms = max(load.start_spread_ms / load.clients, load.gap_ms)
+        self.arrivals = [(step_ms * index, index) for index in range(load.clients)]
+        self.serial = load.clients
+        self.held = 0
+        self.tokens = self.intervals = self.firsts = self.finished = self.decodes = self.decoded = 0
+        self.itl_sum_ms = self.ttft_sum_ms = self.filled_ms = 0.0
+        self.sampled_ms = warm_ms
+        self.busy_ms = [0.0] * count
+
+    def until(self, end_ms: float) -> None:
+        """Run waves until stage 0's clock passes `end_ms`."""
+        wave, slots, size = 0, self.ring.slots, len(self.passes)
+        last, oldest = len(self.host) - 1, slots - 1
+        deep = self.ring.async_depth > 0
+        launch = self._exchange_first if deep else self._launch
+        collect = self._launch_and_collect if deep else self._collect
+        while self.host[0] < end_ms:
+            if wave % slots == 0:
+                self._sample_fill()
+            self.passes[wave % size] = self._schedule(wave % slots)
+            if self.in_flight:
+                for k in range(last, -1, -1):
+                    launch(k, self.passes[(wave - k) % size])
+                for k in range(last + 1):
+                    collect(k, self.passes[(wave - k) % size], self.passes[(wave - oldest - k) % size])
+            wave += 1
+
+    def outcome(self) -> Outcome:
+        """Figures over the time since the warm-up."""
+        span_ms = max(self.host[0] - self.warm_ms, 1e-9)
+        return Outcome(
+            tokens_per_s=1000.0 * self.tokens / span_ms,
+            mean_itl_ms=self.itl_sum_ms / max(self.intervals, 1),
+            mean_ttft_ms=self.ttft_sum_ms / max(self.firsts, 1),
+            filled=self.filled_ms / max(self.sampled_ms - self.warm_ms, 1e-9),
+            running_per_pass=self.decoded / max(self.decodes, 1),
+            finished=self.finished,
+            busy=tuple(min(1.0, busy_ms / span_ms) for busy_ms in self.busy_ms),
+        )
+
+    def _schedule(self, index: int) -> Batch | None:
+        now = self.host[0]
+        arrivals = self.arrivals
+        if not self.in_flight and not self.scheduler.waiting and arrivals and arrivals[0][0] > now:
+            now = self.host[0] = arrivals[0][0]
+        while arrivals and arrivals[0][0] <= now:
+            arrived_ms, _ = heapq.heappop(arrivals)
+            request = Request(arrived_ms, self.load.prompt_tokens, self.load.length(self.draw))
+            self.scheduler.waiting.append(request)
+        batch = self.scheduler.next_batch(self.scheduler.slots[index])
+        if batch is None:
+            self.host[0] = now + IDLE_PASS_MS
+            return None
+        batch.work_ms = self._work(batch)
+        self.in_flight += 1
+        return batch
+
+    def _work(self, batch: Batch) -> list[float]:
+        stages = self.ring.stages
+        if batch.prompt_tokens:
+            prompt_ms = self.prefill_token_ms * batch.prompt_tokens
+            return [stage.base_ms + prompt_ms for stage in stages]
+        count = len(batch.requests)
+        if count not in self.work_of:
+            self.work_of[count] = [stage.device_ms(count) for stage in stages]
+        return self.work_of[count]
+
+    def _launch(self, k: int, batch: Batch | None) -> None:
+        """Depth 0, first half of a pass: launch, then pass the last round's tokens on."""
+        if batch is not None:
+            self._forward(k, batch, self._take_hidden(k), 0.0)
+        self.relayed[k] = self.host[k]
+
+    def _collect(self, k: int, batch: Batch | None, oldest: Batch | None) -> None:
+        """Depth 0, second half: wait for the oldest slot's tokens, handle them, hand this micro-batch on."""
+        if oldest is not None:
+            hop_ms = self.ring.hop_ms
+            told = self.relayed[k - 1] + hop_ms
+            self._result(k, oldest, max(self.host[k], told, self._arrival_ms(k, oldest)))
+        if batch is not None:
+            self.handed[k] = self.host[k]
+
+    def _exchange_first(self, k: int, batch: Batch | None) -> None:
+        """Depth above 0: tokens are passed on before the launch (`pp_async_batch_depth`)."""
+        if batch is not None:
+            self.host[k] = self._take_hidden(k)
+        self.relayed[k] = self.host[k]
+
+    def _launch_and_collect(self, k: int, batch: Batch | None, oldest: Batch | None) -> None:
+        arrival_ms = 0.0
+        if oldest is not None:
+            self.host[k] = max(self.host[k], self.relayed[k - 1] + self.ring.hop_ms)
+            arrival_ms = self._arrival_ms(k, oldest)
+        if batch is not None:
+            # The receive of the oldest slot's tokens sits in front of this forward on the device.
+            self._forward(k, batch, self.host[k], arrival_ms)
+        if oldest is not None:
+            self._result(k, oldest, max(self.host[k], arrival_ms))
+        if batch is not None:
+            self.handed[k] = self.host[k]
+
+    def _take_hidden(self, k: int) -> float:
+        ready_ms = self.host[k] + self.half_ms
+        return ready_ms if k == 0 else max(ready_ms, self.handed[k - 1] + self.ring.hop_ms)
+
+    def _arrival_ms(self, k: int, oldest: Batch) -> float:
+        return oldest.done_ms + self.ring.return_ms + self.ring.hop_ms * (k + 1)
+
+    def _forward(self, k: int, batch: Batch, host_ms: float, not_before_ms: float) -> None:
+        start_ms = max(host_ms, self.free[k], not_before_ms)
+        if k:
+            start_ms = max(start_ms, batch.done_ms + self.ring.hop_ms)
+        work_ms = batch.work_ms[k]
+        launched_ms = host_ms + self.launch_ms[k]
+        end_ms = max(start_ms + work_ms, launched_ms)
+        self.free[k] = batch.done_ms = end_ms
+        self.host[k] = end_ms if self.synchronous else launched_ms
+        if end_ms > self.warm_ms:
+            self.busy_ms[k] += work_ms
+
+    def _result(self, k: int, batch: Batch, now_ms: float) -> None:
+        self.host[k] = now_ms + self.half_ms
+        if k == 0:
+            self._emit(batch, self.host[0])
+        if k == len(self.host) - 1:
+            self.in_flight -= 1
+
+    def _emit(self, batch: Batch, now: float) -> None:
+        counted = now > self.warm_ms
+        joining = batch.prompt_tokens > 0
+        for request in batch.requests:
+            if request is batch.unfinished:
+                continue
+            if joining:
+                batch.slot.running.append(request)
+            if counted:
+                self._count(request, now, joining)
+            request.last_ms = now
+            request.left -= 1
+            if request.left == 0:
+                self.scheduler.leave(batch.slot, request)
+                self._answered(now)
+        if counted and not joining:
+            self.decodes += 1
+            self.decoded += len(batch.requests)
+
+    def _count(self, request: Request, now: float, first: bool) -> None:
+        self.tokens += 1
+        if first:
+            self.firsts += 1
+            self.ttft_sum_ms += now - request.arrived_ms
+            return
+        self.intervals += 1
+        self.itl_sum_ms += now - request.last_ms
+
+    def _answered(self, now: float) -> None:
+        self.finished += now > self.warm_ms
+        self.held += 1
+        if self.load.lockstep and self.held < self.load.clients:
+            return
+        again_ms = now + self.load.client_ms + self.load.think_ms
+        for index in range(self.held):
+            heapq.heappush(self.arrivals, (again_ms + index * self.load.gap_ms, self.serial))
+            self.serial += 1
+        self.held = 0
+
+    def _sample_fill(self) -> None:
+        now = self.host[0]
+        if now > self.sampled_ms:
+            filled = sum(1 for slot in self.scheduler.slots if slot.running)
+            self.filled_ms += filled * (now - self.sampled_ms)
+            self.sampled_ms = now
+
+
+def decode_fill(outcomes: Sequence[Outcome]) -> float:
+    """Mean number of filled slots over several runs."""
+    return sum(outcome.filled for outcome in outcomes) / len(outcomes)
