@@ -1,0 +1,173 @@
+"""What a report shows a person, sorted and put in words; how it is drawn is `text`'s and `markdown`'s affair.
+
+Every claim carries the ids of its evidence. Text that came from the server is stripped of control characters here,
+so that no renderer has to think of it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ppagent.agent.board import Hypothesis, Verdict
+from ppagent.agent.investigation import Investigation
+from ppagent.agent.probes import undecided
+from ppagent.agent.summary import in_plan_order
+from ppagent.causes.cause import Observation
+from ppagent.report.headline import headline, provenance
+from ppagent.report.plain import plain
+from ppagent.report.steps import Step, steps_of
+
+Cites = tuple[str, ...]
+
+MOST_NOTES = 6
+MOST_REASONS = 4
+
+LABELS: dict[Verdict, str] = {
+    "diagnosed": "DIAGNOSED",
+    "healthy": "HEALTHY",
+    "not_enough_evidence": "NOT ENOUGH EVIDENCE",
+}
+
+
+@dataclass(frozen=True)
+class Note:
+    """One labelled statement."""
+
+    label: str
+    says: str
+    cites: Cites = ()
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One observation and where it was read."""
+
+    says: str
+    cites: Cites
+    artifacts: tuple[str, ...]
+    quote: str = ""
+    """A verbatim piece of the first artifact."""
+
+
+@dataclass(frozen=True)
+class CauseSection:
+    """A supported cause with what speaks for and against it."""
+
+    id: str
+    name: str
+    confidence: float
+    cost: str
+    """What it costs, where it is priced."""
+    because: tuple[Reason, ...]
+    against: tuple[Reason, ...]
+
+    @property
+    def cites(self) -> Cites:
+        return tuple(dict.fromkeys(c for reason in self.because for c in reason.cites))
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report's content from top to bottom."""
+
+    headline: str
+    provenance: str
+    """How far the figures can be trusted; empty for a live server."""
+    verdict: str
+    summary: str
+    causes: tuple[CauseSection, ...]
+    steps: tuple[Step, ...]
+    declined: tuple[Note, ...]
+    ruled_out: tuple[Note, ...]
+    also_ruled_out: Cites
+    """Ids of further refuted causes."""
+    cannot_tell: tuple[Note, ...]
+    also_undecided: Cites
+    probes: tuple[Note, ...]
+    denied: tuple[Note, ...]
+    missing: tuple[Note, ...]
+    footer: str
+
+
+def document_of(found: Investigation) -> Document:
+    """The report of an investigation."""
+    refuted = sorted(found.board.in_state("refuted"), key=lambda h: (-h.judgement.cause.prior, h.cause_id))
+    open_ones = sorted(undecided(found.board), key=lambda h: (-h.judgement.confidence, h.cause_id))
+    return Document(
+        headline=plain(headline(found)),
+        provenance=plain(provenance(found)),
+        verdict=LABELS[found.verdict],
+        summary=plain(found.summary),
+        causes=tuple(_cause(h, found) for h in in_plan_order(found.board.supported, found.plan)),
+        steps=steps_of(found.plan.proposals),
+        declined=tuple(Note(plain(d.lever), plain(d.why), d.cites) for d in found.plan.declined),
+        ruled_out=tuple(_ruled_out(h) for h in refuted[:MOST_NOTES]),
+        also_ruled_out=tuple(h.cause_id for h in refuted[MOST_NOTES:]),
+        cannot_tell=tuple(_cannot_tell(h) for h in open_ones[:MOST_NOTES]),
+        also_undecided=tuple(h.cause_id for h in open_ones[MOST_NOTES:]),
+        probes=tuple(Note(p.tool, f"{plain(p.why)} (grade {p.grade})") for p in found.next_probes),
+        denied=tuple(Note(d["tool"], plain(d["why"])) for d in found.denied),
+        missing=tuple(Note(m.tool, plain(f"{m.why}{f' on {m.host}' if m.host else ''}")) for m in found.missing),
+        footer=plain(_footer(found)),
+    )
+
+
+def _cause(hypothesis: Hypothesis, found: Investigation) -> CauseSection:
+    judgement = hypothesis.judgement
+    priced = next((s for s in found.waterfall if s.step == hypothesis.cause_id), None)
+    return CauseSection(
+        id=hypothesis.cause_id,
+        name=judgement.cause.name,
+        confidence=judgement.confidence,
+        cost=f"{priced.value:+.3g} {priced.unit}" if priced is not None else "",
+        because=_reasons(judgement.because, found),
+        against=_reasons(judgement.against, found),
+    )
+
+
+def _reasons(observations: Sequence[Observation], found: Investigation) -> tuple[Reason, ...]:
+    by_id = {e.id: e for e in found.evidence}
+    reasons = []
+    for observation in observations[:MOST_REASONS]:
+        cited = [by_id[c] for c in observation.cites if c in by_id]
+        quote = next((e.excerpt for e in cited if e.excerpt), "")
+        artifacts = tuple(dict.fromkeys(e.artifact for e in cited))
+        reasons.append(Reason(plain(observation.says), observation.cites, artifacts, _first_line(quote)))
+    return tuple(reasons)
+
+
+def _first_line(excerpt: str) -> str:
+    return plain(excerpt).split("\n", 1)[0]
+
+
+def _ruled_out(hypothesis: Hypothesis) -> Note:
+    judgement = hypothesis.judgement
+    strongest = judgement.against[0]
+    return Note(f"{hypothesis.cause_id} {judgement.cause.name}", plain(strongest.says), strongest.cites)
+
+
+def _cannot_tell(hypothesis: Hypothesis) -> Note:
+    """Why it is undecided: what is missing, else what the evidence leaves open."""
+    judgement = hypothesis.judgement
+    label = f"{hypothesis.cause_id} {judgement.cause.name} ({judgement.confidence:.2f})"
+    if judgement.probes:
+        probe = min(judgement.probes, key=lambda p: p.grade)
+        return Note(label, f"{plain(probe.why)} (ask {probe.tool}, grade {probe.grade})", _cites(judgement.because))
+    seen = judgement.because or judgement.against
+    return Note(label, plain(seen[0].says), seen[0].cites) if seen else Note(label, "nothing seen speaks about it")
+
+
+def _cites(observations: Iterable[Observation]) -> Cites:
+    return tuple(dict.fromkeys(c for o in observations for c in o.cites))
+
+
+def _footer(found: Investigation) -> str:
+    """What the answer cost, and why the asking ended."""
+    cost = found.cost
+    calls = sum(cost.tool_calls.values())
+    disturbing = sum(n for grade, n in cost.tool_calls.items() if int(grade) > 2)
+    kind = f"{disturbing} of them disturbed the server" if disturbing else "all reads"
+    parts = [f"{calls} tool call{'' if calls == 1 else 's'}, {kind}", f"{cost.seconds:.1f} s", f"{found.brain} brain"]
+    if cost.tokens or cost.usd:
+        parts.append(f"{cost.tokens} tokens, {cost.usd:.2f} USD")
+    parts += [found.stopped] if found.status != "finished" else []
+    return " · ".join([*parts, f"session {found.session}"])

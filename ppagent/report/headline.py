@@ -1,0 +1,59 @@
+"""The line at the top of a report: which server this is, and how far its figures can be trusted."""
+
+import re
+from collections import Counter
+
+from ppagent.agent.investigation import Investigation
+from ppagent.causes.situation import arguments_known, data_parallel, stages, tensor_parallel
+from ppagent.evidence.facts import Facts
+
+_ORIGINS = {
+    "measured": "recorded from a real server",
+    "reconstructed": "reconstructed from a report: gaps are filled with plausible text",
+    "synthetic": "made up: no real server stands behind these figures",
+}
+
+
+def headline(found: Investigation) -> str:
+    """Target, version, parallel shape and GPUs, as far as they are known."""
+    facts = found.facts
+    version = facts.text("engine.version")
+    parts = [found.target_name, f"SGLang {version}" if version else "", _shape(facts), _gpus(facts)]
+    recorded = facts.text("recording.at")
+    parts.append(f"recorded {recorded}" if recorded else "")
+    return " · ".join(part for part in parts if part)
+
+
+def provenance(found: Investigation) -> str:
+    """For a recording, where its figures come from, and whether a device was emulated."""
+    if found.target_kind != "recording":
+        return ""
+    origin = _ORIGINS.get(found.facts.text("recording.origin") or "", "")
+    emulated = "emulated" in (found.facts.text("recording.gpus") or "")
+    device = "the device is emulated, so its speed is not a GPU's" if emulated else ""
+    return "; ".join(part for part in (origin, device) if part)
+
+
+def _shape(facts: Facts) -> str:
+    """PP8 TP1, and DP where there is more than one rank."""
+    ring, tensor, data = stages(facts), tensor_parallel(facts), data_parallel(facts)
+    if not arguments_known(facts) or ring is None or tensor is None:
+        return ""
+    shape = f"PP{ring.value:g} TP{tensor.value:g}"
+    return f"{shape} DP{data.value:g}" if data is not None and data.value > 1 else shape
+
+
+def _gpus(facts: Facts) -> str:
+    """8x name, as sampled, else as the recording or the user names them."""
+    names = Counter(str(name) for name in facts.table("gpu.names").values())
+    if names:
+        return " + ".join(f"{count}x {_short(name)}" for name, count in names.items())
+    named = facts.text("recording.gpus") or facts.text("stated.gpu_model")
+    count = facts.number("stated.gpu_count")
+    if named is None:
+        return ""
+    return f"{count:g}x {_short(named)}" if count and not re.match(r"\d", named) else _short(named)
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("NVIDIA ").strip()

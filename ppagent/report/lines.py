@@ -1,0 +1,41 @@
+"""Lines of text with a tone, wrapped by word; a command is a line of its own and is never wrapped."""
+
+import textwrap
+from dataclasses import dataclass
+from typing import Literal
+
+Tone = Literal["plain", "title", "verdict", "heading", "good", "bad", "dim", "command"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line as it is printed."""
+
+    text: str
+    tone: Tone = "plain"
+
+
+BLANK = Line("")
+
+
+def wrapped(text: str, width: int, first: str = "", rest: str | None = None, tone: Tone = "plain") -> list[Line]:
+    """`text` over as many lines as it takes, the first behind `first`, the others behind `rest` (spaces by default).
+
+    A word that is longer than a line stays whole, so that a path or a flag can be copied.
+    """
+    behind = " " * len(first) if rest is None else rest
+    pieces = textwrap.wrap(
+        " ".join(text.split()),
+        width,
+        initial_indent=first,
+        subsequent_indent=behind,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [Line(piece, tone) for piece in pieces] or [Line(first.rstrip(), tone)]
+
+
+def raw(text: str, indent: str, tone: Tone = "command") -> list[Line]:
+    """Text to copy, line by line as it is. Text of several lines is not indented: it may be YAML or a here-document."""
+    lines = text.splitlines()
+    return [Line(f"{indent if len(lines) == 1 else ''}{line}", tone) for line in lines]

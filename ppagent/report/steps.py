@@ -1,0 +1,62 @@
+"""Proposals in the words of a report."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ppagent.changes.proposal import Predicted, Proposal
+from ppagent.report.plain import plain, plain_command
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to do. `command` and `diff` are to be copied: no renderer may wrap or indent their lines away."""
+
+    id: str
+    heading: str
+    title: str
+    causes: tuple[str, ...]
+    cites: tuple[str, ...]
+    command: str
+    diff: str
+    notes: tuple[tuple[str, str], ...]
+    """(label, text): forecast, risks, how to verify, the way back."""
+
+
+def steps_of(proposals: Sequence[Proposal]) -> tuple[Step, ...]:
+    """Every proposal as a step, in the plan's order."""
+    return tuple(_step(proposal, first=not n) for n, proposal in enumerate(proposals))
+
+
+def _step(proposal: Proposal, *, first: bool) -> Step:
+    by_hand = proposal.kind == "operator"
+    notes = [("forecast", _forecast(proposal.predicted)) if proposal.predicted is not None else ("", "")]
+    notes += [("risk", risk) for risk in proposal.risks]
+    notes += [("check", proposal.verify), ("back", proposal.rollback)]
+    return Step(
+        id=proposal.id,
+        heading=_heading(proposal, first),
+        title=plain(proposal.title),
+        causes=proposal.causes,
+        cites=proposal.cites,
+        command="" if by_hand and proposal.command == proposal.title else plain_command(proposal.command),
+        diff=plain_command(proposal.diff),
+        notes=tuple((label, plain(text)) for label, text in notes if text),
+    )
+
+
+def _heading(proposal: Proposal, first: bool) -> str:
+    match proposal.kind:
+        case "live":
+            return "TRY NOW, live, reversible" if first else "ALSO LIVE, reversible"
+        case "relaunch":
+            return "DO THIS, one restart" if first else "THEN, one restart"
+        case "operator":
+            return "BY HAND"
+
+
+def _forecast(predicted: Predicted) -> str:
+    """A forecast is a range, said together with what it starts from."""
+    unit = "tok/s" if predicted.metric == "output_throughput" else predicted.metric
+    span = f"{predicted.low:.3g}-{predicted.high:.3g} {unit}"
+    regime = f", {predicted.regime}" if predicted.regime else ""
+    return f"at C={predicted.at_concurrency:g}: {span} (now {predicted.baseline:.3g}{regime})"

@@ -1,0 +1,34 @@
+"""Prints a report: coloured on a terminal, plain into a pipe or a file."""
+
+import shutil
+import sys
+from typing import TextIO
+
+from ppagent.report.document import Document
+from ppagent.report.lines import Tone
+from ppagent.report.text import as_text, text_lines
+
+STYLES: dict[Tone, str] = {
+    "plain": "",
+    "title": "bold",
+    "verdict": "bold",
+    "heading": "bold cyan",
+    "good": "green",
+    "bad": "red",
+    "dim": "dim",
+    "command": "bold",
+}
+
+
+def print_report(document: Document, stream: TextIO | None = None) -> None:
+    """Writes the report to `stream`, by default the standard output."""
+    out = sys.stdout if stream is None else stream
+    if not out.isatty():
+        out.write(as_text(document))
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=out, highlight=False, markup=False, emoji=False)
+    for line in text_lines(document, shutil.get_terminal_size().columns):
+        console.print(Text(line.text.rstrip(), STYLES[line.tone]), soft_wrap=True)
