@@ -32,6 +32,9 @@ class Flag:
     deprecated: bool = False
     replaced_by: str | None = None
     """The flag (or instruction) that takes its place, where the version names one."""
+    required: bool = False
+    stops_with: str = ""
+    """What the server says when it refuses to start because this flag is used at all; "" where it may be used."""
 
     @property
     def spellings(self) -> tuple[str, ...]:
@@ -40,6 +43,10 @@ class Flag:
     @property
     def takes_value(self) -> bool:
         return self.action in ("store", "append") and self.nargs != 0
+
+
+HELP = Flag("--help", "help", ("-h",), type="bool", action="store_true", stops_with="It prints the flags and exits.")
+"""The flag that argparse itself adds to every parser; no catalogue lists it."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +90,19 @@ class Catalogue:
         return found
 
     def match(self, option: str) -> Match:
-        """`option` ("--pp", "--tp-size=4" without its value) read as argparse reads it, abbreviations included."""
-        exact = self.by_spelling.get(option)
-        if exact is not None:
-            return Match(option, exact, option)
-        if not option.startswith("--"):
+        """`option` ("--pp", "--tp-size=4", "-h") read as the server's own argparse reads it.
+
+        An exact spelling wins, then one written before "="; else every spelling that it begins is a candidate, and two
+        are ambiguous even where both belong to one flag. So do CPython 3.10 to 3.13 (Lib/argparse.py: _parse_optional,
+        _get_option_tuples), which are what SGLang runs on. `--help` is in every parser and so among the candidates.
+        """
+        spellings = {**self.by_spelling, **dict.fromkeys(HELP.spellings, HELP)}
+        written = option if option in spellings else option.partition("=")[0]
+        if written in spellings:
+            return Match(option, spellings[written], written, (written,))
+        if len(written) < 2 or written[0] != "-" or written == "--":
             return Match(option)
-        candidates = tuple(s for s in self.by_spelling if s.startswith(option))
+        candidates = tuple(s for s in spellings if s.startswith(written) or s == written[:2])
         if len(candidates) == 1:
-            return Match(option, self.by_spelling[candidates[0]], candidates[0], candidates)
+            return Match(option, spellings[candidates[0]], candidates[0], candidates)
         return Match(option, candidates=candidates)
