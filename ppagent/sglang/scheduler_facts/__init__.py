@@ -1,0 +1,1 @@
+"""What one version's scheduler does with a pipeline, read in its source."""
