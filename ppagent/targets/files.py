@@ -1,0 +1,70 @@
+"""Reading files that somebody else made: inside their folder only, of sane size, as bytes that may be anything."""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from ppagent.errors import NotRecorded, ToolError
+
+LARGEST_TEXT_MIB = 64
+LONGEST_LINE_MIB = 1
+
+
+def inside(root: Path, relative: str) -> Path:
+    """`root / relative`, which need not exist. Raises ToolError where it lies outside `root`, by `..` or by a link."""
+    path = root / relative
+    if not path.resolve().is_relative_to(root.resolve()):
+        raise ToolError(f"{relative} leads out of {root.name}, which is not followed")
+    return path
+
+
+def file_inside(root: Path, relative: str) -> Path:
+    """An existing file of `root`. Raises NotRecorded where there is none, ToolError where it is no plain file."""
+    path = inside(root, relative)
+    if not path.exists():
+        raise NotRecorded(f"{relative} was not recorded")
+    if not path.is_file():
+        raise ToolError(f"{relative} is not a file")
+    return path
+
+
+def read_text(root: Path, relative: str) -> str:
+    """A whole text file; undecodable bytes are replaced. Raises NotRecorded and ToolError."""
+    path = file_inside(root, relative)
+    try:
+        if path.stat().st_size > LARGEST_TEXT_MIB << 20:
+            raise ToolError(f"{relative} is larger than {LARGEST_TEXT_MIB} MiB")
+        return path.read_bytes().decode("utf-8-sig", errors="replace")
+    except OSError as error:
+        raise ToolError(f"{relative} cannot be read: {error.strerror or error}") from error
+
+
+def join_text(pieces: Iterator[bytes], relative: str) -> str:
+    """A whole text out of its lines. Raises ToolError where it is too large to be held at once."""
+    kept: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        kept.append(piece)
+        size += len(piece)
+        if size > LARGEST_TEXT_MIB << 20:
+            raise ToolError(f"{relative} is larger than {LARGEST_TEXT_MIB} MiB")
+    return b"".join(kept).decode("utf-8-sig", errors="replace")
+
+
+def is_gzip(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == b"\x1f\x8b"
+
+
+def lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file with their ends, unpacked where it is gzipped, read as they are asked for.
+
+    A longer line than `LONGEST_LINE_MIB` comes in pieces. Raises ToolError at the place where reading fails.
+    """
+    try:
+        with gzip.open(path) if is_gzip(path) else path.open("rb") as file:
+            while line := file.readline(LONGEST_LINE_MIB << 20):
+                yield line
+    except (OSError, EOFError, zlib.error) as error:
+        raise ToolError(f"{path.name} cannot be read to its end: {error}") from error

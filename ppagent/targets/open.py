@@ -1,0 +1,112 @@
+"""Opens what a user named: a recording's folder, a log file, or pasted text."""
+
+import re
+from pathlib import Path
+from typing import TextIO
+
+from ppagent.errors import ToolError, UserError
+from ppagent.targets.files import lines
+from ppagent.targets.pasted import Pasted, read_pasted
+from ppagent.targets.recording import LogFile, Recording, holds_artifacts
+from ppagent.targets.target import Shared, Target
+
+_SGLANG_LINE = re.compile(rb"(?i)sglang|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|(?:Decode|Prefill) batch|server_args=")
+_LOG_LINE = re.compile(rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]]*\] |(?:Decode|Prefill) batch")
+_LARGEST_PASTE_MIB = 4
+_ADVICE = "Give a recording's folder, a log file, or - for pasted text."
+
+
+def open_target(text: str, stdin: TextIO | None = None) -> Target:
+    """The target that `text` names. Raises UserError where it names none, in one sentence and what to do about it."""
+    if text == "-":
+        return _open_pasted(stdin)
+    path = Path(text).expanduser()
+    try:
+        if path.is_dir():
+            return _open_folder(path, text)
+        if path.is_file():
+            return _open_file(path, text)
+    except OSError as error:
+        raise UserError(f"{text} cannot be read: {error.strerror or error}.", _ADVICE) from error
+    raise _live(text) if _is_live(text) else UserError(f"There is no file or folder {text}.", _ADVICE)
+
+
+def _is_live(text: str) -> bool:
+    return any(part == "local" or part.startswith("ssh://") for part in text.split(","))
+
+
+def _live(text: str) -> UserError:
+    """The place of live targets: `local`, `ssh://[user@]host[:port]`, a Host of the ssh configuration."""
+    return UserError(f"{text} is a live server, which this version cannot look at.", _ADVICE)
+
+
+def _open_pasted(stdin: TextIO | None) -> Target:
+    if stdin is None:
+        raise UserError("There is no pasted text to read.", "Pipe it in: ppagent diagnose - < text.")
+    raw = getattr(stdin, "buffer", None)
+    text = raw.read().decode("utf-8", errors="replace") if raw is not None else stdin.read()
+    if not text.strip():
+        raise UserError("The pasted text is empty.", "Paste log lines, the launch command and what you wonder about.")
+    pasted = read_pasted(text)
+    if pasted.empty and not re.search(r"[^\W_]{2}", pasted.words):
+        raise UserError("The pasted text holds no words.", "Paste log lines, the launch command and your question.")
+    return pasted
+
+
+def _open_folder(path: Path, text: str) -> Target:
+    recording = Recording(path)
+    if recording.hosts or any((path / artifact.value).is_file() for artifact in Shared):
+        return recording
+    entries = sorted(path.iterdir())
+    if not entries:
+        raise UserError(f"The folder {text} is empty.", _ADVICE)
+    inner = [entry.name for entry in entries if entry.is_dir() and _is_recording(entry)]
+    logs = [entry.name for entry in entries if entry.is_file() and entry.suffix == ".log"]
+    advice = "A recording has incident.yaml and hosts/<name>/ with server.log, launch.txt and the like."
+    if inner or logs:
+        advice = f"Name one of what it holds: {', '.join((inner or logs)[:5])}."
+    raise UserError(f"The folder {text} holds nothing that ppagent knows.", advice)
+
+
+def _is_recording(folder: Path) -> bool:
+    return (folder / Shared.INCIDENT.value).is_file() or (folder / "hosts").is_dir() or holds_artifacts(folder)
+
+
+def _open_file(path: Path, text: str) -> Target:
+    if path.stat().st_size == 0:
+        raise UserError(f"The file {text} is empty.", _ADVICE)
+    kind = _kind_of(path)
+    if kind != "log" and path.stat().st_size <= _LARGEST_PASTE_MIB << 20:
+        pasted = _other_parts(path)
+        if pasted is not None:
+            return pasted
+    if kind in ("log", "sglang"):
+        return LogFile(path)
+    if kind == "binary":
+        raise UserError(f"{text} is a binary file, not a log.", "Give the server's log as text, gzipped or not.")
+    raise UserError(
+        f"There is no line of an SGLang server in {text}.",
+        "Give the server's own log, or pipe what you have into ppagent diagnose -.",
+    )
+
+
+def _kind_of(path: Path) -> str:
+    """log, sglang (it speaks of SGLang, though no line is a log's), binary or text: by the first line that tells."""
+    kind = "text"
+    try:
+        for line in lines(path):
+            if _LOG_LINE.search(line):
+                return "log"
+            if _SGLANG_LINE.search(line):
+                kind = "sglang"
+            elif kind == "text" and b"\x00" in line:
+                kind = "binary"
+    except ToolError as error:
+        raise UserError(f"{error}.".replace("..", "."), _ADVICE) from error
+    return kind
+
+
+def _other_parts(path: Path) -> Pasted | None:
+    """A small file that is no log may hold a launch command, a table or results, as pasted text does."""
+    pasted = read_pasted(b"".join(lines(path)).decode("utf-8", errors="replace"))
+    return None if pasted.empty else pasted

@@ -1,0 +1,119 @@
+"""Pasted text as a target: the parts it knows become artifacts, the rest are the user's words."""
+
+import re
+from collections.abc import Iterator
+
+import yaml
+
+from ppagent.errors import NotRecorded, ToolError
+from ppagent.targets.pasted_bench import take_bench_tables
+from ppagent.targets.pasted_gpu import take_gpu_parts
+from ppagent.targets.pasted_json import take_json
+from ppagent.targets.pasted_launch import take_launch
+from ppagent.targets.pasted_sheet import Sheet
+from ppagent.targets.source_files import SourceFiles
+from ppagent.targets.target import Artifact, Shared
+
+_LOG_LINE = re.compile(
+    r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]]*\] |\b(?:Decode|Prefill) batch\b.*#\w|server_args=(?:ServerArgs\(|\{)"
+    r"|The server is fired up and ready to roll|^Traceback \(most recent call last\)|^[\w.]*(?:Error|Exception): "
+    r"|\.py: error: (?:unrecognized|ambiguous|argument|the following)"
+)
+_LOG_GOES_ON = re.compile(
+    r"\s+\S|Traceback \(|During handling|The above exception|\[rank\d+\]|[\w.]*(?:Error|Exception|Warning)\b|/\S+\.py:"
+)
+_KERNEL_LINE = re.compile(r"NVRM: |\bAER: |PCIe Bus Error|\bXid \(PCI:")
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!approx\.)(?<!ca\.)\s+|\s*\n\s*\n\s*")
+
+
+class Pasted:
+    """What was found in a pasted text. `words` are what is left of it: the user's own."""
+
+    kind = "recording"
+    name = "pasted text"
+    hosts = ("pasted",)
+
+    def __init__(self, artifacts: dict[Artifact, str], bench: str, words: str) -> None:
+        self.artifacts = artifacts
+        self.bench = bench
+        self.words = words
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing but words was found."""
+        return not self.artifacts and not self.bench
+
+    def text(self, host: str, artifact: Artifact) -> str:
+        if host not in self.hosts:
+            raise ToolError(f"there is no host {host!r} in pasted text")
+        if artifact not in self.artifacts:
+            raise NotRecorded(f"{artifact.value} is not in the pasted text")
+        return self.artifacts[artifact]
+
+    def log(self, host: str) -> Iterator[bytes]:
+        return iter(self.text(host, Artifact.SERVER_LOG).encode().splitlines(keepends=True))
+
+    def scrapes(self, host: str) -> tuple[tuple[str, str], ...]:
+        raise NotRecorded("there are no metrics in the pasted text")
+
+    def source(self, host: str) -> SourceFiles:
+        raise NotRecorded("there is no source in the pasted text")
+
+    def shared(self, artifact: Shared) -> str:
+        match artifact:
+            case Shared.BENCH if self.bench:
+                return self.bench
+            case Shared.INCIDENT if self.words:
+                return incident_of(self.words)
+            case _:
+                raise NotRecorded(f"{artifact.value} is not in the pasted text")
+
+
+def read_pasted(text: str) -> Pasted:
+    """Takes apart a pasted text: log lines, launch command, tables of nvidia-smi, benchmark results, JSON, words."""
+    sheet = Sheet.of(text.removeprefix("\ufeff"))
+    tables = take_bench_tables(sheet)
+    gpu = take_gpu_parts(sheet)
+    parts = take_json(sheet)
+    artifacts = dict(parts.artifacts)
+    found = {
+        Artifact.GPUS: gpu.gpus,
+        Artifact.GPU_PROCESSES: gpu.processes,
+        Artifact.TOPOLOGY: gpu.topology,
+        Artifact.SERVER_LOG: _take_log(sheet),
+        Artifact.DMESG: _take_kernel_lines(sheet),
+        Artifact.LAUNCH: take_launch(sheet),
+    }
+    artifacts.update((artifact, written) for artifact, written in found.items() if written)
+    bench = "".join(f"{line}\n" for line in (*tables, *parts.bench))
+    return Pasted(artifacts, bench, sheet.words())
+
+
+def incident_of(words: str) -> str:
+    """The user's words as incident.yaml has them: what ends in a question mark is the question."""
+    sentences = [" ".join(part.split()) for part in _SENTENCE_END.split(words)]
+    sentences = [sentence for sentence in sentences if re.search(r"\w", sentence)]
+    asked = [sentence for sentence in sentences if sentence.endswith("?")]
+    incident = {
+        "schema_version": 1,
+        "question": " ".join(asked),
+        "stated": [sentence for sentence in sentences if sentence not in asked],
+    }
+    return yaml.safe_dump(incident, allow_unicode=True, sort_keys=False, width=1 << 20)
+
+
+def _take_log(sheet: Sheet) -> str:
+    """Log lines, and the tracebacks and warnings that follow one without a prefix of their own."""
+    numbers: list[int] = []
+    for i, line in enumerate(sheet.lines):
+        if not sheet.is_free(i):
+            continue
+        follows = bool(numbers) and numbers[-1] == i - 1 and _LOG_GOES_ON.match(line)
+        if _LOG_LINE.search(line) or follows:
+            numbers.append(i)
+    return "".join(f"{line}\n" for line in sheet.take(numbers))
+
+
+def _take_kernel_lines(sheet: Sheet) -> str:
+    numbers = [i for i, line in enumerate(sheet.lines) if sheet.is_free(i) and _KERNEL_LINE.search(line)]
+    return "".join(f"{line}\n" for line in sheet.take(numbers))

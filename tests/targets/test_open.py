@@ -1,0 +1,103 @@
+import gzip
+import io
+from pathlib import Path
+
+import pytest
+from targets_samples import DECODE, write_recording
+
+from ppagent.errors import ExitStatus, UserError
+from ppagent.targets.open import open_target
+from ppagent.targets.pasted import Pasted
+from ppagent.targets.recording import LogFile, Recording
+
+LINE = DECODE.format(s=0, pp=0) + "\n"
+
+
+def refusal(text: str, stdin: str | None = None) -> UserError:
+    with pytest.raises(UserError) as caught:
+        open_target(text, None if stdin is None else io.StringIO(stdin))
+    assert caught.value.wrong.endswith(".")
+    assert caught.value.advice
+    return caught.value
+
+
+def test_a_folder_a_file_and_pasted_text_are_told_apart(tmp_path: Path) -> None:
+    folder = write_recording(tmp_path / "case")
+    (tmp_path / "a.log").write_text(LINE)
+    assert isinstance(open_target(str(folder)), Recording)
+    assert isinstance(open_target(str(tmp_path / "a.log")), LogFile)
+    assert isinstance(open_target("-", io.StringIO(LINE)), Pasted)
+
+
+def test_pasted_bytes_need_not_be_text(tmp_path: Path) -> None:
+    stdin = io.TextIOWrapper(io.BytesIO(b"slow \xff server\n" + LINE.encode()), encoding="utf-8")
+    target = open_target("-", stdin)
+    assert len(list(target.log("pasted"))) == 1
+
+
+def test_a_gzipped_log_is_a_log(tmp_path: Path) -> None:
+    path = tmp_path / "a.log.gz"
+    path.write_bytes(gzip.compress(LINE.encode()))
+    assert list(open_target(str(path)).log("server")) == [LINE.encode()]
+
+
+def test_a_file_that_holds_a_launch_command_and_no_log_is_read_as_pasted(tmp_path: Path) -> None:
+    path = tmp_path / "note.md"
+    path.write_text("I run\n\n    python -m sglang.launch_server --model-path m --pp-size 8\n\nand it is slow\n")
+    assert isinstance(open_target(str(path)), Pasted)
+
+
+def test_a_missing_path_is_wrong_usage() -> None:
+    error = refusal("no/such/thing")
+    assert error.wrong == "There is no file or folder no/such/thing."
+    assert error.status is ExitStatus.USAGE
+
+
+@pytest.mark.parametrize("live", ["local", "ssh://me@gpu-box:22", "local,ssh://b"])
+def test_a_live_target_is_refused_by_name(live: str) -> None:
+    assert refusal(live).wrong == f"{live} is a live server, which this version cannot look at."
+
+
+def test_an_empty_folder_is_said_to_be_empty(tmp_path: Path) -> None:
+    assert "is empty" in refusal(str(tmp_path)).wrong
+
+
+def test_a_folder_of_photos_holds_nothing_known(tmp_path: Path) -> None:
+    (tmp_path / "holiday.jpg").write_bytes(b"\xff\xd8")
+    assert "holds nothing that ppagent knows" in refusal(str(tmp_path)).wrong
+
+
+def test_a_folder_of_recordings_names_them(tmp_path: Path) -> None:
+    write_recording(tmp_path / "case-a")
+    write_recording(tmp_path / "case-b")
+    assert refusal(str(tmp_path)).advice == "Name one of what it holds: case-a, case-b."
+
+
+def test_a_log_without_a_line_of_sglang_is_wrong_usage(tmp_path: Path) -> None:
+    path = tmp_path / "nginx.log"
+    path.write_text('10.0.0.1 - - "GET / HTTP/1.1" 200\n')
+    error = refusal(str(path))
+    assert "no line of an SGLang server" in error.wrong
+    assert error.status is ExitStatus.USAGE
+
+
+def test_binary_junk_is_said_to_be_binary(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(bytes(range(256)) * 20)
+    assert "is a binary file" in refusal(str(path)).wrong
+
+
+def test_an_empty_file_and_a_broken_archive_are_said_to_be_so(tmp_path: Path) -> None:
+    (tmp_path / "a.log").touch()
+    assert "is empty" in refusal(str(tmp_path / "a.log")).wrong
+    (tmp_path / "b.log.gz").write_bytes(gzip.compress(b"x" * 9000)[:-9])
+    assert "cannot be read to its end" in refusal(str(tmp_path / "b.log.gz")).wrong
+
+
+@pytest.mark.parametrize("text", ["", " \n", "?!\n"])
+def test_pasted_text_without_words_is_refused(text: str) -> None:
+    refusal("-", text)
+
+
+def test_pasted_text_without_a_pipe_is_refused() -> None:
+    assert "no pasted text" in refusal("-").wrong
