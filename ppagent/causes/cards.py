@@ -27,8 +27,8 @@ def _names(facts: Facts) -> tuple[list[str], Cites]:
     names = [str(name) for name in facts.table("gpu.names").values() if name]
     if names:
         return names, facts.cite("gpu.names")
-    stated = facts.text("stated.gpu_model")
-    return ([stated], facts.cite("stated.gpu_model")) if stated else ([], ())
+    stated = facts.first("stated.gpu_model", "recording.gpus")
+    return ([str(stated.value)], (stated.evidence,)) if stated is not None else ([], ())
 
 
 def architecture_of(name: str) -> str | None:

@@ -48,7 +48,7 @@ class ThermalThrottle:
         remedy = Remedy(
             self.id,
             "operator",
-            f"Cool GPU {where}: fans, dust, air path, supply cables; until then a lower power limit keeps its clock steady",
+            f"Cool GPU {where}: fans, dust, air path, supply cables; a lower power limit meanwhile steadies its clock",
             Change(),
             cites,
             risks=("a lower power limit slows compute-bound work",),
