@@ -1,0 +1,21 @@
+"""Asks the person at the terminal whether a tool may disturb the server."""
+
+import sys
+
+from ppagent.agent.approvals import GRADE_MEANS, Request
+from ppagent.report.plain import plain
+
+
+def ask_person(request: Request) -> bool:
+    """Yes only where the person types y. Ctrl-C and the end of the input mean no, and end nothing else."""
+    sys.stderr.write(
+        f"\n{request.tool} (grade {request.grade}: {GRADE_MEANS[request.grade]})\n"
+        f"  {plain(request.does)}\n  asked because {plain(request.why)}\n"
+        "  allow it? [y]es, [n]o: "
+    )
+    sys.stderr.flush()
+    try:
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+    except KeyboardInterrupt:
+        sys.stderr.write("no\n")
+        return False

@@ -1,0 +1,48 @@
+"""What several commands share: numbers from the command line, output to a file, remarks beside the output."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from ppagent.errors import ExitStatus, UserError
+
+TARGET_HELP = "a recording's folder, a log file, or - for pasted text"
+
+
+class NumberFrom:
+    """An argparse type: a number of at least `least`, refused in words that name the quantity."""
+
+    def __init__(self, least: float, what: str, whole: bool = False) -> None:
+        self._least, self._what, self._whole = least, what, whole
+
+    def __call__(self, text: str) -> float:
+        try:
+            value = int(text) if self._whole else float(text)
+        except ValueError:
+            kind = "a whole number" if self._whole else "a number"
+            raise argparse.ArgumentTypeError(f"{text!r} is not {kind} of {self._what}") from None
+        if not value >= self._least:
+            raise argparse.ArgumentTypeError(f"{text} is below {self._least:g} {self._what}")
+        return value
+
+
+def write_file(path: Path, text: str) -> None:
+    """Writes a report to a file. Raises UserError where the file cannot be written."""
+    try:
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise UserError(
+            f"{path} cannot be written: {error.strerror or error}.",
+            "Name a file in a folder that exists and is yours.",
+            ExitStatus.FAILURE,
+        ) from error
+
+
+def somebody_there() -> bool:
+    """Whether a person can be asked: both the questions and the answers go through a terminal."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def note(sentence: str) -> None:
+    """A remark beside the output: on the standard error, so that the output stays a document."""
+    sys.stderr.write(f"ppagent: {sentence}\n")

@@ -1,0 +1,130 @@
+"""ppagent diagnose: one target in, one report out."""
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ppagent.cli.common import TARGET_HELP, NumberFrom, note, somebody_there, write_file
+from ppagent.errors import ExitStatus, UserError
+
+if TYPE_CHECKING:
+    from ppagent.agent.approvals import Approver
+    from ppagent.agent.budget import Budget
+    from ppagent.agent.choosing import ToolCall
+    from ppagent.agent.investigation import Investigation
+
+NAME = "diagnose"
+HELP = "Finds out why a server is slow, with the evidence for it, and what to do about it."
+FORMATS = ("text", "json", "markdown", "html")
+SUFFIXES = {".json": "json", ".md": "markdown", ".html": "html", ".htm": "html"}
+GRADES = range(6)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("target", metavar="TARGET", help=TARGET_HELP)
+    add("--question", default="", metavar="TEXT", help="what you want to know, in your own words")
+    add("--brain", choices=("auto", "rules", "llm"), default="auto", help="who chooses the next question (auto)")
+    add("--format", choices=FORMATS, help="of the report (by the file's suffix, else text)")
+    add("-o", "--output", type=Path, metavar="FILE", help="write the report there")
+    add("--ceiling", type=int, choices=GRADES, default=2, help="highest grade of tool that needs no approval (2)")
+    add("--yes", type=int, choices=GRADES, metavar="GRADE", help="approve tools up to this grade without asking")
+    add("--max-steps", type=NumberFrom(1, "steps", whole=True), metavar="N", help="questions at the most (60)")
+    add("--max-seconds", type=NumberFrom(0, "seconds"), metavar="S", help="time at the most (900)")
+    add("--max-cost", type=NumberFrom(0, "USD"), metavar="USD", help="cost of a model at the most (2)")
+
+
+def run(args: argparse.Namespace) -> int:
+    form = args.format or SUFFIXES.get(args.output.suffix if args.output else "", "text")
+    if form == "html":
+        raise UserError("HTML reports aren't available in this version.", "Take --format markdown, or json.")
+    found = _investigate(args, form)
+    _deliver(found, form, args.output)
+    return exit_status(found)
+
+
+def exit_status(found: "Investigation") -> ExitStatus:
+    """The status that says how it ended. What cut the asking short counts before what was found by then."""
+    match found.status:
+        case "cancelled":
+            return ExitStatus.CANCELLED
+        case "budget_used_up":
+            return ExitStatus.BUDGET_USED_UP
+    if found.verdict != "not_enough_evidence":
+        return ExitStatus.OK
+    return ExitStatus.BLOCKED_BY_POLICY if found.denied else ExitStatus.NOT_ENOUGH_EVIDENCE
+
+
+def _investigate(args: argparse.Namespace, form: str) -> "Investigation":
+    from ppagent.brains.brain import brain_of
+    from ppagent.targets.open import open_target
+
+    brain = brain_of(args.brain)
+    target = open_target(args.target, sys.stdin)
+
+    from ppagent.agent.investigation import investigate
+    from ppagent.changes.plan import make_plan
+    from ppagent.plugins import Grade, discover
+
+    return investigate(
+        target,
+        discover(),
+        brain=brain,
+        planner=make_plan,
+        ceiling=Grade(args.ceiling),
+        budget=_budget(args),
+        question=args.question,
+        approver=_approver(args.yes, form),
+        watch=_watch if target.kind != "recording" and sys.stderr.isatty() else None,
+    )
+
+
+def _budget(args: argparse.Namespace) -> "Budget":
+    from ppagent.agent.budget import Budget
+
+    given = {"steps": args.max_steps, "seconds": args.max_seconds, "usd": args.max_cost}
+    return replace(Budget(), **{name: value for name, value in given.items() if value is not None})
+
+
+def _approver(yes: int | None, form: str) -> "Approver | None":
+    """Who answers for a tool above the ceiling: --yes, a person at the terminal, or nobody."""
+    from ppagent.agent.approvals import approve_up_to
+    from ppagent.cli.approval import ask_person
+
+    person = ask_person if form != "json" and somebody_there() else None
+    return person if yes is None else approve_up_to(yes, person)
+
+
+def _watch(call: "ToolCall") -> None:
+    note(f"asking {call.tool}: {call.why}")
+
+
+def _deliver(found: "Investigation", form: str, output: Path | None) -> None:
+    text = _rendered(found, form)
+    if output is not None:
+        write_file(output, text)
+        note(f"the report is in {output}")
+    elif form == "text":
+        from ppagent.report.document import document_of
+        from ppagent.report.terminal import print_report
+
+        print_report(document_of(found))
+    else:
+        sys.stdout.write(text)
+
+
+def _rendered(found: "Investigation", form: str) -> str:
+    from ppagent.report.contract import as_json
+    from ppagent.report.document import document_of
+    from ppagent.report.markdown import as_markdown
+    from ppagent.report.text import as_text
+
+    match form:
+        case "json":
+            return as_json(found)
+        case "markdown":
+            return as_markdown(document_of(found))
+        case _:
+            return as_text(document_of(found))

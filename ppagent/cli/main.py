@@ -1,0 +1,130 @@
+"""The command line's frame: finds the command, loads its module and nothing else, and turns errors into words.
+
+A command's module has `NAME`, `HELP`, `add_arguments(parser)` and `run(args) -> int`.
+"""
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+from ppagent import __version__
+from ppagent.errors import ExitStatus, PpagentError, UserError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "diagnose": ("ppagent.cli.diagnose", "find out why a server is slow, with evidence, and what to do about it"),
+    "explain": ("ppagent.cli.explain", "a cause's page, or a launch flag's history over SGLang versions"),
+    "flags": ("ppagent.cli.flags", "the launch flags of an SGLang version"),
+    "check": ("ppagent.cli.check", "whether an SGLang version would accept a launch command"),
+    "predict": ("ppagent.cli.predict", "what a setting would give, by the pipeline model alone"),
+    "tools": ("ppagent.cli.tools", "the tools found, with origin, grade and state"),
+}
+"""Name to module and one line of help. A module is imported when its command is used, so that help is instant."""
+
+USAGE = "usage: ppagent COMMAND ... | ppagent --help | ppagent --version"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command line and returns its exit status (`ppagent.errors.ExitStatus`)."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    _never_fail_to_encode()
+    try:
+        status = _run(words)
+        sys.stdout.flush()
+    except UserError as error:
+        return _say(f"{error.wrong} {error.advice}", error.status)
+    except PpagentError as error:
+        return _say(str(error), ExitStatus.FAILURE)
+    except BrokenPipeError:
+        return _reader_left()
+    except KeyboardInterrupt:
+        return _say("cancelled.", ExitStatus.CANCELLED)
+    return status
+
+
+def _run(words: list[str]) -> int:
+    if not words:
+        sys.stderr.write(_help())
+        return ExitStatus.USAGE
+    first, rest = words[0], words[1:]
+    match first:
+        case "-h" | "--help":
+            sys.stdout.write(_help())
+            return ExitStatus.OK
+        case "help":
+            return _run([rest[0], "--help"] if rest else ["--help"])
+        case "-V" | "--version":
+            sys.stdout.write(f"ppagent {__version__}\n")
+            return ExitStatus.OK
+    if first not in COMMANDS:
+        raise UserError(f"There is no command {first}.", _suggestion(first))
+    return _run_command(first, rest)
+
+
+def _run_command(name: str, words: list[str]) -> int:
+    module = import_module(COMMANDS[name][0])
+    parser = argparse.ArgumentParser(
+        prog=f"ppagent {name}",
+        description=module.HELP,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.add_arguments(parser)
+    args, unknown = parser.parse_known_args(words)
+    if unknown and "unknown" not in vars(args):
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    args.words = words
+    return int(module.run(args))
+
+
+def _help() -> str:
+    width = max(len(name) for name in COMMANDS)
+    commands = "\n".join(f"  {name:<{width}}  {line}" for name, (_, line) in COMMANDS.items())
+    return (
+        f"{USAGE}\n\n"
+        "Finds out why a pipeline-parallel SGLang server is slow, proves it, and says what to\n"
+        "relaunch with.\n\n"
+        f"commands:\n{commands}\n\n"
+        "`ppagent COMMAND --help` tells a command's options. TARGET is a recording's folder, a log\n"
+        "file, or - for pasted text.\n\n"
+        "exit status: 0 diagnosed or healthy, 1 failure, 2 wrong usage, 3 not enough evidence,\n"
+        "4 blocked by policy, 5 budget used up, 130 cancelled\n"
+    )
+
+
+def _suggestion(word: str) -> str:
+    """What was probably meant: a command with a typing error, or a target without its command."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, COMMANDS, n=1)
+    if close:
+        return f"Did you mean `ppagent {close[0]}`?"
+    if word == "-" or "/" in word or Path(word).exists():
+        return f"Did you mean `ppagent diagnose {word}`?"
+    return "`ppagent --help` lists them."
+
+
+def _say(sentence: str, status: ExitStatus) -> int:
+    sys.stderr.write(f"ppagent: {sentence}\n")
+    return status
+
+
+def _reader_left() -> int:
+    """Whoever read our output has closed the pipe (`| head`): nobody is left to tell anything. The output goes
+    nowhere from here on, so that Python's own last flush is quiet too."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return ExitStatus.FAILURE
+
+
+def _never_fail_to_encode() -> None:
+    """On a terminal without UTF-8 a character that it lacks is shown as an escape instead of ending the program."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""ppagent tools: what can be asked, where it comes from, and how much it disturbs."""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict, dataclass
+
+from ppagent.cli.common import note
+from ppagent.report.plain import plain
+
+NAME = "tools"
+HELP = """The tools found, with their origin, grade and state.
+
+Grades: 0 reads a file, 1 HTTP GET on the server, 2 read-only command on the host,
+3 perturbs the server, 4 puts load on it, 5 restarts it."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the list (text)")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One tool, or one source of tools that did not load."""
+
+    name: str
+    origin: str
+    grade: int | None
+    state: str
+    summary: str
+
+    def cells(self) -> tuple[str, ...]:
+        grade = "" if self.grade is None else str(self.grade)
+        return (self.name, self.origin, grade, self.state, self.summary)
+
+
+def run(args: argparse.Namespace) -> int:
+    from ppagent.agent.toolbox import open_toolbox
+    from ppagent.plugins import discover
+
+    sources = discover()
+    box = open_toolbox(sources, "local")
+    rows = [Row(o.name, o.origin, int(o.grade), "ready", _first_sentence(o.tool.summary)) for o in box]
+    rows += [Row(s.name, s.origin, None, f"not loaded: {s.error}", "") for s in sources if s.error]
+    shown = json.dumps([asdict(row) for row in rows], indent=2) + "\n" if args.format == "json" else _table(rows)
+    sys.stdout.write(shown)
+    for warning in box.warnings:
+        note(warning)
+    return 0
+
+
+def _table(rows: list[Row]) -> str:
+    """One line a tool, aligned."""
+    cells = [("tool", "origin", "grade", "state", "what it tells"), *(row.cells() for row in rows)]
+    widths = [max(len(row[n]) for row in cells) for n in range(4)]
+    lines = ("  ".join([*(f"{text:<{w}}" for text, w in zip(row, widths, strict=False)), row[4]]) for row in cells)
+    return "".join(f"{plain(line)}\n" for line in lines)
+
+
+def _first_sentence(summary: str) -> str:
+    return " ".join(summary.split()).split(". ", 1)[0].rstrip(".")

@@ -1,0 +1,24 @@
+import pytest
+
+from ppagent.causes.catalog import all_causes
+from ppagent.cli.main import main
+from ppagent.errors import ExitStatus
+
+
+@pytest.mark.parametrize("name", ["PP002", "pp002"])
+def test_a_cause_is_explained_by_its_page(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", name]) == 0
+
+    shown = capsys.readouterr().out
+    assert shown.startswith("PP002 concurrency below pipeline depth\n")
+    assert "\nWhat refutes it\n" in shown
+
+
+def test_without_a_name_the_causes_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(all_causes())
+
+
+def test_a_cause_that_does_not_exist_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "PP999"]) == ExitStatus.USAGE
+    assert "There is no cause PP999." in capsys.readouterr().err
