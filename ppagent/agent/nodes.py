@@ -47,7 +47,7 @@ class Nodes:
 
         if interrupt(request_for(call, self.desk.toolbox.find(call["tool"])).as_data()):
             return State(allowed=True)
-        return State(allowed=False, denied=[*state["denied"], denial(call, "not allowed by the user")])
+        return State(allowed=False, denied=[*state["denied"], denial(call, "not allowed")])
 
     def act(self, state: State) -> State:
         """Asks the tool."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppagent.cli.common import TARGET_HELP, NumberFrom, note, somebody_there, write_file
-from ppagent.errors import ExitStatus, UserError
+from ppagent.errors import ExitStatus
 
 if TYPE_CHECKING:
     from ppagent.agent.approvals import Approver
@@ -38,8 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     form = args.format or SUFFIXES.get(args.output.suffix if args.output else "", "text")
-    if form == "html":
-        raise UserError("HTML reports aren't available in this version.", "Take --format markdown, or json.")
     found = _investigate(args, form)
     _deliver(found, form, args.output)
     return exit_status(found)
@@ -118,6 +116,7 @@ def _deliver(found: "Investigation", form: str, output: Path | None) -> None:
 def _rendered(found: "Investigation", form: str) -> str:
     from ppagent.report.contract import as_json
     from ppagent.report.document import document_of
+    from ppagent.report.html import as_html
     from ppagent.report.markdown import as_markdown
     from ppagent.report.text import as_text
 
@@ -126,5 +125,7 @@ def _rendered(found: "Investigation", form: str) -> str:
             return as_json(found)
         case "markdown":
             return as_markdown(document_of(found))
+        case "html":
+            return as_html(document_of(found))
         case _:
             return as_text(document_of(found))

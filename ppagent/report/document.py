@@ -83,6 +83,7 @@ class Document:
     cannot_tell: tuple[Note, ...]
     also_undecided: Cites
     probes: tuple[Note, ...]
+    """What to look at next, where the verdict hangs on it."""
     denied: tuple[Note, ...]
     missing: tuple[Note, ...]
     footer: str
@@ -104,7 +105,7 @@ def document_of(found: Investigation) -> Document:
         also_ruled_out=tuple(h.cause_id for h in refuted[MOST_NOTES:]),
         cannot_tell=tuple(_cannot_tell(h) for h in open_ones[:MOST_NOTES]),
         also_undecided=tuple(h.cause_id for h in open_ones[MOST_NOTES:]),
-        probes=tuple(Note(p.tool, f"{plain(p.why)} (grade {p.grade})") for p in found.next_probes),
+        probes=_probes(found),
         denied=tuple(Note(d["tool"], plain(d["why"])) for d in found.denied),
         missing=tuple(Note(m.tool, plain(f"{m.why}{f' on {m.host}' if m.host else ''}")) for m in found.missing),
         footer=plain(_footer(found)),
@@ -154,6 +155,12 @@ def _cannot_tell(hypothesis: Hypothesis) -> Note:
         return Note(label, f"{plain(probe.why)} (ask {probe.tool}, grade {probe.grade})", _cites(judgement.because))
     seen = judgement.because or judgement.against
     return Note(label, plain(seen[0].says), seen[0].cites) if seen else Note(label, "nothing seen speaks about it")
+
+
+def _probes(found: Investigation) -> tuple[Note, ...]:
+    if found.verdict != "not_enough_evidence":
+        return ()
+    return tuple(Note(p.tool, f"{plain(p.why)} (grade {p.grade})") for p in found.next_probes)
 
 
 def _cites(observations: Iterable[Observation]) -> Cites:

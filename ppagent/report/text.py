@@ -105,7 +105,8 @@ def _closing(document: Document, width: int) -> Iterator[Line]:
     yield from _notes("CANNOT TELL", document.cannot_tell, document.also_undecided, width)
     yield from _notes("LOOK NEXT", document.probes, (), width)
     yield from _notes("DENIED", document.denied, (), width)
-    yield from _notes("NO ANSWER", document.missing, (), width)
+    unanswered = " · ".join(f"{note.label}: {note.says}" for note in document.missing)
+    yield from wrapped(unanswered, width, f"  {'NO ANSWER':<14}", tone="dim") if unanswered else ()
 
 
 def _notes(heading: str, notes: Sequence[Note], more: Sequence[str], width: int) -> Iterator[Line]:

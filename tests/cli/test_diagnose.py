@@ -65,7 +65,10 @@ def test_the_json_document_is_all_that_is_printed(
     assert document["evidence"][0]["excerpt"] == SAID
 
 
-@pytest.mark.parametrize(("name", "start"), [("r.json", "{"), ("r.md", "# one-request"), ("r.txt", "one-request ·")])
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [("r.json", "{"), ("r.md", "# one-request"), ("r.html", "<!doctype html>"), ("r.txt", "one-request ·")],
+)
 def test_a_file_gets_the_format_of_its_suffix(
     name: str, start: str, recording: str, offers: list[Tool], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
