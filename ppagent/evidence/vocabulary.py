@@ -182,6 +182,9 @@ VOCABULARY: dict[str, str] = {
     "stated.layers": "layers of the model",
     "stated.utilization": "object of low, high, percent",
     "stated.*": "a fact that the user's words give and no artifact holds",
+    # how far the artifacts could be read
+    "tool.unread": "list of artifacts that are there and could not be read, with the reason",
+    "bench.unread": "lines of the results that could not be read",
     # source of the installed version
     "source.*": "a fact about the scheduler read from the installed source, or from the table by version",
     "source.hits": "list of objects: path, line, text",
