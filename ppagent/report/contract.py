@@ -1,6 +1,7 @@
 """The JSON document of `ppagent diagnose --format json`. Scripts build on it: a name here is never changed."""
 
 import json
+import math
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -147,8 +148,21 @@ def contract_of(found: Investigation) -> Contract:
 def as_json(found: Investigation) -> str:
     """The document as indented JSON with a newline at its end. Half of a surrogate pair, which a server's JSON may
     hold and UTF-8 may not, stays the escape that it was; a number that is none becomes null."""
-    text = json.dumps(contract_of(found).model_dump(mode="json"), indent=2, ensure_ascii=False)
+    text = json.dumps(_finite(contract_of(found).model_dump()), indent=2, ensure_ascii=False)
     return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
+
+
+def _finite(value: Any) -> Any:
+    """`value` with null for every number that JSON cannot hold."""
+    match value:
+        case float() if not math.isfinite(value):
+            return None
+        case dict():
+            return {key: _finite(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_finite(item) for item in value]
+        case _:
+            return value
 
 
 def _hypothesis(hypothesis: Hypothesis) -> HypothesisPart:
