@@ -3,28 +3,34 @@
 import argparse
 import re
 import sys
+from pathlib import Path
+
+from ppagent.errors import UserError
 
 NAME = "explain"
 HELP = "A cause's page, or a launch flag's history over SGLang versions; without a name the list of causes."
-
 
 _CAUSE_ID = re.compile(r"[A-Za-z]{2}\d{3}")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="*", metavar="CAUSE|FLAG", help="PP001, or --pp-max-micro-batch-size")
+    parser.add_argument("names", nargs="*", metavar="CAUSE|FLAG", help="PP001, or --pp-max-micro-batch-size")
+    parser.add_argument("--version", metavar="X", help="the SGLang version that a flag is meant for (the newest)")
+    parser.add_argument("--tree", metavar="DIR", type=Path, help="a folder with the sglang package it is meant for")
     parser.set_defaults(unknown=[])
 
 
 def run(args: argparse.Namespace) -> int:
-    """A flag begins with dashes, which no parser takes for a name, so the words are read as they were typed."""
-    match args.words:
+    """A flag to explain is an option that the parser does not know."""
+    match [*args.unknown, *args.names]:
         case []:
             sys.stdout.write(_list())
         case [str(name)] if _CAUSE_ID.fullmatch(name):
             sys.stdout.write(_page(name))
-        case [str(flag), *options]:
-            return _explain_flag(flag, options)
+        case [str(flag)]:
+            sys.stdout.write(_flag(flag, args.version, args.tree))
+        case words:
+            raise UserError(f"{' '.join(words)} is more than one name.", "Explain one cause or flag at a time.")
     return 0
 
 
@@ -40,9 +46,9 @@ def _page(cause_id: str) -> str:
     return f"{page(cause_of(cause_id))}\n"
 
 
-def _explain_flag(flag: str, options: list[str]) -> int:
-    from ppagent.cli import explain_flag
+def _flag(name: str, version: str | None, tree: Path | None) -> str:
+    from ppagent.cli.explain_flag import explain_flag, is_flag
 
-    parser = argparse.ArgumentParser(prog="ppagent explain", description=explain_flag.HELP, allow_abbrev=False)
-    explain_flag.add_arguments(parser)
-    return explain_flag.run(parser.parse_args([*options, "--", flag]))
+    if not is_flag(name):
+        raise UserError(f"{name} is neither a cause nor a flag.", "`ppagent explain` without a name lists the causes.")
+    return f"{explain_flag(name, version, tree)}\n"

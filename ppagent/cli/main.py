@@ -76,7 +76,7 @@ def _run_command(name: str, words: list[str]) -> int:
     args, unknown = parser.parse_known_args(words)
     if unknown and "unknown" not in vars(args):
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-    args.words = words
+    args.unknown = unknown
     return int(module.run(args))
 
 

@@ -22,3 +22,22 @@ def test_without_a_name_the_causes_are_listed(capsys: pytest.CaptureFixture[str]
 def test_a_cause_that_does_not_exist_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "PP999"]) == ExitStatus.USAGE
     assert "There is no cause PP999." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--pp-size"], ["pp_size"], ["--version", "0.5.10", "--pp-size"]])
+def test_a_flag_is_explained_by_its_history(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", *words]) == 0
+
+    shown = capsys.readouterr().out
+    assert shown.startswith("--pp-size\n")
+    assert "\nHistory\n" in shown
+
+
+def test_what_is_neither_cause_nor_flag_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "why?"]) == ExitStatus.USAGE
+    assert "neither a cause nor a flag" in capsys.readouterr().err
+
+
+def test_one_name_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "PP001", "PP002"]) == ExitStatus.USAGE
+    assert "more than one name" in capsys.readouterr().err
