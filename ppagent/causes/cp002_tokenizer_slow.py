@@ -1,0 +1,160 @@
+"""CP002 tokenizer or detokenizer slow
+
+What it is
+    The engine decodes fast and the text reaches the client late: one Python process turns tokens into text (or text
+    into tokens) for all requests, and cannot keep up.
+
+Why it matters
+    Users see a slow server whose log looks fine. Nothing that speeds up the cards changes what they see.
+
+Signals
+    A latency between tokens at the client far above the engine's own, which is running requests over generation
+    throughput; it appears with large batches only. A warning that a slow tokenizer is used. A tokenizer or
+    detokenizer process at a full core.
+
+What refutes it
+    Client and engine agree. A slow-tokenizer warning alone is common and often harmless.
+
+Remedies
+    A fast tokenizer, fewer and larger pieces per stream, more workers, or no tokenizer in the server at all where the
+    client can work with token ids.
+"""
+
+from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.latency import client_itl, engine_itl
+from ppagent.causes.situation import Known
+from ppagent.evidence.facts import Facts
+
+
+class TokenizerSlow:
+    id = "CP002"
+    name = "tokenizer or detokenizer slow"
+    prior = 0.03
+    wants = (
+        "bench.levels",
+        "metrics.itl_ms",
+        "decode.throughput.p95",
+        "decode.running_req.p95",
+        "trouble.slow_tokenizer",
+        "host.tokenizer_cpu_percent",
+    )
+
+    def observe(self, facts: Facts) -> tuple[Observation, ...]:
+        found = (_late(facts), _warned(facts), _process(facts))
+        return tuple(o for o in found if o is not None)
+
+    def probes(self, facts: Facts) -> tuple[Probe, ...]:
+        found = []
+        if engine_itl(facts) is None:
+            found.append(Probe("logs.decode", "the engine's own time between tokens is not known", 0))
+        if client_itl(facts) is None:
+            found.append(Probe("bench.results", "the time between tokens at the client is not known", 0))
+        if found and not facts.numbers("host.tokenizer_cpu_percent"):
+            found.append(Probe("host.cpu", "the tokenizer process's use of its core is not known", 2))
+        return tuple(found)
+
+    def advise(self, facts: Facts) -> Advice:
+        known = client_itl(facts) or _process_known(facts)
+        cites = known.cites if known is not None else facts.cite("trouble.slow_tokenizer")
+        slow = bool(facts.number("trouble.slow_tokenizer"))
+        fast, ids = _fast_tokenizer(self.id, cites), _no_tokenizer(self.id, cites)
+        pieces, workers = _larger_pieces(self.id, cites), _more_workers(self.id, cites)
+        order = (fast, ids, pieces) if slow else (pieces, workers, ids)
+        why = "the engine keeps up; a larger batch makes more text for the same process"
+        return Advice(order, (Declined("--max-running-requests", why, cites),))
+
+
+def _fast_tokenizer(cause: str, cites: tuple[str, ...]) -> Remedy:
+    return Remedy(
+        cause,
+        "operator",
+        "Give the model a fast tokenizer (tokenizer.json) and name it with --tokenizer-path",
+        Change(),
+        cites,
+        risks=("another tokenizer must give the same token ids; compare some prompts",),
+        verify="the slow-tokenizer warning is gone and the client's time between tokens meets the engine's",
+        rollback="the tokenizer of before",
+    )
+
+
+def _no_tokenizer(cause: str, cites: tuple[str, ...]) -> Remedy:
+    return Remedy(
+        cause,
+        "relaunch",
+        "Leave text to the client: take and return token ids",
+        Change(set={"--skip-tokenizer-init": "true"}),
+        cites,
+        risks=("clients must send and read token ids; chat endpoints and stop strings no longer work",),
+        verify="the client's time between tokens meets the engine's",
+        rollback="leave --skip-tokenizer-init out",
+        alone=True,
+    )
+
+
+def _larger_pieces(cause: str, cites: tuple[str, ...]) -> Remedy:
+    return Remedy(
+        cause,
+        "relaunch",
+        "Stream in pieces of eight tokens instead of one",
+        Change(set={"--stream-interval": "8"}),
+        cites,
+        risks=("text arrives in larger pieces, less often",),
+        verify="the detokenizer's process falls below a full core and the end-to-end time with it",
+        rollback="--stream-interval 1",
+        alone=True,
+    )
+
+
+def _more_workers(cause: str, cites: tuple[str, ...]) -> Remedy:
+    return Remedy(
+        cause,
+        "relaunch",
+        "Share the text work among several processes",
+        Change(set={"--tokenizer-worker-num": "4", "--detokenizer-worker-num": "4"}),
+        cites,
+        risks=("more processes on the host; a slow tokenizer stays slow in each",),
+        verify="no text process stays at a full core",
+        rollback="one worker each",
+        alone=True,
+    )
+
+
+def _late(facts: Facts) -> Observation | None:
+    seen, own = client_itl(facts), engine_itl(facts)
+    if seen is None or own is None:
+        return None
+    ratio = seen.value / own.value
+    says = f"{seen.says}, {own.says}: {ratio:.1f} times"
+    cites = tuple(dict.fromkeys(seen.cites + own.cites))
+    if ratio >= 2.5:
+        return Observation(says, cites, 0.9, 0.008)
+    if ratio >= 1.8:
+        return Observation(says, cites, 0.6, 0.06)
+    return Observation(says, cites, 0.05, 0.8) if ratio <= 1.4 else None
+
+
+def _warned(facts: Facts) -> Observation | None:
+    if not facts.number("trouble.slow_tokenizer"):
+        return None
+    return Observation("the server warns of a slow tokenizer", facts.cite("trouble.slow_tokenizer"), 0.7, 0.1)
+
+
+def _process_known(facts: Facts) -> Known | None:
+    percent = facts.numbers("host.tokenizer_cpu_percent")
+    if not percent:
+        return None
+    title = max(percent, key=percent.__getitem__)
+    says = f"{title} uses {percent[title]:.0f} % of a core"
+    return Known(percent[title], facts.cite("host.tokenizer_cpu_percent"), says)
+
+
+def _process(facts: Facts) -> Observation | None:
+    known = _process_known(facts)
+    if known is None:
+        return None
+    if known.value >= 90:
+        return Observation(known.says, known.cites, 0.8, 0.05)
+    return Observation(known.says, known.cites, 0.05, 0.7) if known.value <= 50 else None
+
+
+CAUSE = TokenizerSlow()

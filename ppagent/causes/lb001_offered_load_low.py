@@ -1,0 +1,147 @@
+"""LB001 offered load too low
+
+What it is
+    The client limits, not the server: fewer requests are offered than the server would take, or the client does not
+    keep up the concurrency it was asked for.
+
+Why it matters
+    Every figure per second is then a figure about the client. Nothing on the server is broken and no flag helps, so
+    by itself this leaves a verdict of healthy.
+
+Signals
+    Nothing ever waits, the running requests are those the client has in flight, and the speed still grows about in
+    proportion with the concurrency; a measured concurrency well below the one asked for; less than one request in
+    flight on average.
+
+What refutes it
+    A standing queue; a speed that no longer grows with the concurrency. With a pipeline whose slots are not filled
+    it is PP001, with fewer requests than stages PP002, and those say more.
+
+Remedies
+    More requests at a time in the test; judge the server at the load it is meant for.
+"""
+
+from ppagent.causes.admission import pool_peak, queue, retractions, standing_queue
+from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.load import below_asked, cap_use, growth, hardly_any
+from ppagent.causes.situation import in_flight, no_cuda, running_per_slot, slots, stages
+from ppagent.evidence.facts import Facts
+
+
+class OfferedLoadLow:
+    id = "LB001"
+    name = "offered load too low"
+    prior = 0.12
+    wants = (
+        "bench.levels",
+        "decode.queue_req.mean",
+        "decode.queue_share",
+        "decode.running_req.p95",
+        "metrics.in_flight",
+    )
+
+    def observe(self, facts: Facts) -> tuple[Observation, ...]:
+        found = (
+            _waiting(facts),
+            _growth(facts),
+            _asked_for_more(facts),
+            _hardly_any(facts),
+            _server_is_ill(facts),
+            _pipeline(facts),
+        )
+        return tuple(o for o in found if o is not None)
+
+    def probes(self, facts: Facts) -> tuple[Probe, ...]:
+        if queue(facts) is None:
+            return (Probe("logs.decode", "whether requests wait is not known", 0),)
+        if standing_queue(facts):
+            return ()
+        if growth(facts) is None and in_flight(facts) is None:
+            return (Probe("bench.results", "how the speed grows with the load is not known", 0),)
+        return ()
+
+    def advise(self, facts: Facts) -> Advice:
+        known = below_asked(facts) or growth(facts) or hardly_any(facts) or queue(facts)
+        if known is None:
+            return Advice()
+        remedy = Remedy(
+            self.id,
+            "operator",
+            "Offer more requests at a time and measure again; check that the client keeps up what it is asked for",
+            Change(),
+            known.cites,
+            verify="tok/s rises with the concurrency until requests begin to wait",
+            rollback="none needed",
+        )
+        declined = Declined("--max-running-requests", "nothing waits, so no cap is in the way", known.cites)
+        return Advice((remedy,), (declined,))
+
+
+def _waiting(facts: Facts) -> Observation | None:
+    known, use = queue(facts), cap_use(facts)
+    if known is None:
+        return None
+    if standing_queue(facts):
+        return Observation(f"the server has more than it takes: {known.says}", known.cites, 0.04, 0.4)
+    if standing_queue(facts) is None:
+        return None
+    if use is None or use.value > 0.5:
+        return Observation(known.says, known.cites, 0.9, 0.55)
+    return Observation(f"{known.says}, and {use.says}", known.cites + use.cites, 0.9, 0.35)
+
+
+def _growth(facts: Facts) -> Observation | None:
+    """Speed over concurrency between the two highest levels: 1 is in proportion, 0 is flat."""
+    known = growth(facts)
+    if known is None:
+        return None
+    if known.value >= 0.85:
+        return Observation(f"{known.says}, still about in proportion", known.cites, 0.8, 0.08)
+    if known.value <= 0.3:
+        return Observation(f"{known.says}, hardly any more", known.cites, 0.06, 0.5)
+    return None
+
+
+def _asked_for_more(facts: Facts) -> Observation | None:
+    known = below_asked(facts)
+    if known is None:
+        return None
+    if known.value < 0.85:
+        return Observation(known.says, known.cites, 0.7, 0.03)
+    return Observation(known.says, known.cites, 0.3, 0.6) if known.value > 0.95 else None
+
+
+def _hardly_any(facts: Facts) -> Observation | None:
+    known = hardly_any(facts)
+    return None if known is None else Observation(known.says, known.cites, 0.6, 0.03)
+
+
+def _server_is_ill(facts: Facts) -> Observation | None:
+    """A fault of the server that slows it whatever is offered; its cause says more than this one."""
+    gone, peak = retractions(facts), pool_peak(facts)
+    if gone is not None and gone.value > 0:
+        return Observation(gone.says, gone.cites, 0.05, 0.3)
+    if peak is not None and peak.value >= 0.9:
+        return Observation(peak.says, peak.cites, 0.1, 0.3)
+    share = facts.number("decode.graph_true_share")
+    if share is not None and share < 0.5 and no_cuda(facts) is None:
+        says = f"only {share:.0%} of the decode steps ran from a graph, which slows each of them"
+        return Observation(says, facts.cite("decode.graph_true_share"), 0.2, 0.4)
+    return None
+
+
+def _pipeline(facts: Facts) -> Observation | None:
+    """With a pipeline, empty slots or fewer requests than stages are the better names for the same sight."""
+    ring, load, places, fullest = stages(facts), in_flight(facts), slots(facts), running_per_slot(facts)
+    if ring is None or ring.value < 2 or load is None or places is None:
+        return None
+    if load.value < ring.value:
+        says = f"{load.value:.3g} requests in flight are fewer than {ring.value:g} stages, which is PP002"
+        return Observation(says, load.cites + ring.cites, 0.3, 0.6)
+    if fullest is None or fullest.value < 1.5 * max(1.0, load.value / places.value):
+        return None
+    says = f"{load.value:.3g} requests would fill {places.value:g} slots, yet {fullest.value:g} share one"
+    return Observation(says, tuple(dict.fromkeys(load.cites + places.cites + fullest.cites)), 0.05, 0.5)
+
+
+CAUSE = OfferedLoadLow()
