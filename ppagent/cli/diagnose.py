@@ -114,9 +114,9 @@ def _deliver(found: "Investigation", form: str, output: Path | None) -> None:
 
 
 def _rendered(found: "Investigation", form: str) -> str:
-    from ppagent.report.contract import as_json
     from ppagent.report.document import document_of
     from ppagent.report.html import as_html
+    from ppagent.report.json_report import as_json
     from ppagent.report.markdown import as_markdown
     from ppagent.report.text import as_text
 

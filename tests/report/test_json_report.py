@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppagent.evidence.evidence import FactValue
-from ppagent.report.contract import as_json
+from ppagent.report.json_report import as_json
 from tests.report.samples import COMMAND, diagnosed, undecided
 
 

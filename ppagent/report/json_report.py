@@ -1,0 +1,127 @@
+"""The report as JSON: an investigation in the form of the contract."""
+
+import json
+import math
+from typing import Any
+
+from ppagent.agent.board import Hypothesis
+from ppagent.agent.investigation import Investigation
+from ppagent.causes.cause import Observation
+from ppagent.changes.proposal import Predicted, Proposal
+from ppagent.evidence.evidence import Evidence
+from ppagent.report.contract import (
+    ChangePart,
+    Contract,
+    CostPart,
+    DeniedPart,
+    EvidencePart,
+    HypothesisPart,
+    PredictedPart,
+    ProbePart,
+    ProposalPart,
+    ReasonPart,
+    TargetPart,
+    WaterfallPart,
+)
+
+
+def contract_of(found: Investigation) -> Contract:
+    """The result of an investigation as the document."""
+    return Contract(
+        session=found.session,
+        target=TargetPart(kind=found.target_kind, name=found.target_name),
+        brain=found.brain,
+        verdict=found.verdict,
+        summary=found.summary,
+        hypotheses=tuple(_hypothesis(h) for h in found.board.hypotheses),
+        evidence=tuple(_evidence(e) for e in found.evidence),
+        proposals=tuple(_proposal(p) for p in found.plan.proposals),
+        waterfall=tuple(WaterfallPart(step=s.step, value=s.value, unit=s.unit) for s in found.waterfall),
+        next_probes=tuple(ProbePart(tool=p.tool, why=p.why, grade=p.grade) for p in found.next_probes),
+        denied=tuple(DeniedPart(**row) for row in found.denied),
+        cost=CostPart(
+            seconds=round(found.cost.seconds, 3),
+            steps=found.cost.steps,
+            tool_calls=dict(found.cost.tool_calls),
+            tokens=found.cost.tokens,
+            usd=found.cost.usd,
+        ),
+    )
+
+
+def as_json(found: Investigation) -> str:
+    """The document as indented JSON with a newline at its end. Half of a surrogate pair, which a server's JSON may
+    hold and UTF-8 may not, stays the escape that it was; a number that is none becomes null."""
+    text = json.dumps(_finite(contract_of(found).model_dump()), indent=2, ensure_ascii=False)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
+
+
+def _finite(value: Any) -> Any:
+    """`value` with null for every number that JSON cannot hold."""
+    match value:
+        case float() if not math.isfinite(value):
+            return None
+        case dict():
+            return {key: _finite(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_finite(item) for item in value]
+        case _:
+            return value
+
+
+def _hypothesis(hypothesis: Hypothesis) -> HypothesisPart:
+    judgement = hypothesis.judgement
+    return HypothesisPart(
+        id=hypothesis.id,
+        cause=hypothesis.cause_id,
+        name=judgement.cause.name,
+        state=judgement.state,
+        confidence=round(judgement.confidence, 4),
+        because=_reasons(judgement.because),
+        against=_reasons(judgement.against),
+    )
+
+
+def _reasons(observations: tuple[Observation, ...]) -> tuple[ReasonPart, ...]:
+    """One row for each piece of evidence that an observation rests on."""
+    return tuple(ReasonPart(evidence=e, says=o.says) for o in observations for e in o.cites)
+
+
+def _evidence(evidence: Evidence) -> EvidencePart:
+    return EvidencePart(
+        id=evidence.id,
+        tool=evidence.tool,
+        artifact=evidence.artifact,
+        host=evidence.host,
+        at=evidence.at,
+        facts=dict(evidence.facts),
+        excerpt=evidence.excerpt,
+    )
+
+
+def _proposal(proposal: Proposal) -> ProposalPart:
+    change = proposal.change
+    return ProposalPart(
+        id=proposal.id,
+        causes=proposal.causes,
+        kind=proposal.kind,
+        change=ChangePart(set=dict(change.set), unset=change.unset, env=dict(change.env)),
+        command=proposal.command,
+        diff=proposal.diff,
+        predicted=_predicted(proposal.predicted),
+        risks=proposal.risks,
+        verify=proposal.verify,
+        rollback=proposal.rollback,
+    )
+
+
+def _predicted(predicted: Predicted | None) -> PredictedPart | None:
+    if predicted is None:
+        return None
+    return PredictedPart(
+        metric=predicted.metric,
+        at={"max_concurrency": predicted.at_concurrency},
+        baseline=predicted.baseline,
+        low=predicted.low,
+        high=predicted.high,
+    )
