@@ -185,6 +185,9 @@ VOCABULARY: dict[str, str] = {
     # how far the artifacts could be read
     "tool.unread": "list of artifacts that are there and could not be read, with the reason",
     "bench.unread": "lines of the results that could not be read",
+    # what changing a setting did
+    "trial.comparisons": "list of objects: set, unset, env (the change) or what (in words), before, after (tok/s), "
+    "noise_share: measured comparisons of one setting with another",
     # source of the installed version
     "source.*": "a fact about the scheduler read from the installed source, or from the table by version",
     "source.hits": "list of objects: path, line, text",
