@@ -1,0 +1,220 @@
+"""Decode lines of one DP rank, counted as they come: the part of log reading that must be fast.
+
+The usual layout of a line is matched by one pattern and counted by its text, without building a record; any other
+layout goes through `parse_batch` and the same counters.
+"""
+
+import math
+import re
+from collections import deque
+from collections.abc import Callable, Iterable
+
+from ppagent.sglang.logs.batches import DecodeBatch, parse_batch
+from ppagent.sglang.logs.clock import Clock, moment
+from ppagent.sglang.logs.prefix import Ranks, parse_line
+from ppagent.sglang.logs.series import Counts, Series, Spread, spread_of
+from ppagent.sglang.logs.summary import DecodeStats, Gap, RankSeen
+
+IDLE_AFTER_S = 5.0
+IDLE_INTERVALS = 5.0
+_SUSPECTS_HELD = 1024
+_RATE_SAMPLES = 512
+_match = re.compile(
+    rb"[^\]]*\] Decode batch[^#]*#running-req: (\d+), #token: \d+, token usage: ([\d.]+), "
+    rb"(?:accept len: ([\d.]+), (?:accept rate: ([\d.]+), )?)?"
+    rb"\w+ graph: (True|False|None), gen throughput \(token/s\): ([\d.]+), #queue-req: (\d+)"
+).match
+
+
+class DecodeLane:
+    """Counters of the decode lines of one DP rank. Feed every one of its counted stage and TP rank, in order.
+
+    `line` is the line without wrappers and milliseconds (its time stands at 1:20), `raw` what the log holds.
+    """
+
+    def __init__(self, ranks: Ranks, clock: Clock, last_seen: Callable[[], tuple[RankSeen, ...]]) -> None:
+        self.ranks = ranks
+        self.half_lines = 0
+        self.last = b""
+        self._clock = clock
+        self._last_seen = last_seen
+        self._in_graph, self._outside, self._unknown = Counts(), Counts(), Counts()
+        self._by_graph = {b"True": self._in_graph, b"False": self._outside, b"None": self._unknown}
+        self._usage, self._queue, self._rate_lines = Counts(), Counts(), Counts()
+        self._accept_len, self._accept_rate = Series(), Series()
+        self._recent_running: deque[bytes] = deque(maxlen=64)
+        self._rates = Series()
+        self._recent: deque[float] = deque(maxlen=20)
+        self._suspects: list[tuple[float, float]] = []
+        self._left_out = 0
+        self._samples_left = _RATE_SAMPLES
+        self._intervals: dict[float, int] = {}
+        self._first_s: float | None = None
+        self._last_s: float | None = None
+        self._gap: Gap | None = None
+
+    def take(self, line: bytes, raw: bytes) -> None:
+        """Count a decode line."""
+        match = _match(line, 20)
+        if match is None:
+            self._take_odd(line, raw)
+            return
+        running, usage, accept_len, accept_rate, graph, rate, queue = match.groups()
+        counts = self._by_graph[graph]
+        try:
+            counts.counts[running] += 1
+        except KeyError:
+            counts.first(running, raw)
+        try:
+            self._usage.counts[usage] += 1
+        except KeyError:
+            self._usage.first(usage, raw)
+        try:
+            self._queue.counts[queue] += 1
+        except KeyError:
+            self._queue.first(queue, raw)
+        if accept_len is not None:
+            self._accept_len.add(float(accept_len))
+            if accept_rate is not None:
+                self._accept_rate.add(float(accept_rate))
+        self.last = raw
+        self._recent_running.append(running)
+        self._time(line[1:20], float(rate), raw)
+
+    def _take_odd(self, line: bytes, raw: bytes) -> None:
+        """A line of another layout: read it with care and say it again in the usual one."""
+        batch = parse_batch(parse_line(line).message)
+        if not isinstance(batch, DecodeBatch) or batch.running is None or batch.queue is None:
+            self.half_lines += 1
+            return
+        accept = "" if batch.accept_len is None else f"accept len: {batch.accept_len:.2f}, "
+        if accept and batch.accept_rate is not None:
+            accept += f"accept rate: {batch.accept_rate:.2f}, "
+        usual = (
+            f"] Decode batch, #running-req: {batch.running}, #token: {batch.tokens or 0}, "
+            f"token usage: {batch.token_usage or 0.0:.2f}, {accept}cuda graph: {batch.graph}, "
+            f"gen throughput (token/s): {batch.tokens_per_s or 0.0:.2f}, #queue-req: {batch.queue}"
+        )
+        self.take(line[:20] + usual.encode("ascii"), raw)
+
+    def _time(self, stamp: bytes, rate: float, raw: bytes) -> None:
+        """Throughput, where the line does not average over idle time, and the intervals between lines."""
+        clock = self._clock
+        if clock.stamp != stamp:
+            clock.tick(stamp)
+        if self._last_s != clock.now_s:
+            self._interval(clock.now_s)
+        self._recent.append(rate)
+        if clock.quiet_s <= IDLE_AFTER_S:
+            self._rates.add(rate)
+        else:
+            self._suspects.append((clock.quiet_s, rate))
+            if len(self._suspects) > _SUSPECTS_HELD:
+                self._judge()
+        clock.quiet_s = 0.0
+        if self._samples_left:
+            self._samples_left -= 1
+            self._rate_lines.first(b"%.2f" % rate, raw)
+
+    def _interval(self, now_s: float | None) -> None:
+        """Note the time since the last line of another second."""
+        last_s, self._last_s = self._last_s, now_s
+        if last_s is None or now_s is None:
+            self._first_s = now_s
+            self._clock.quiet_s = math.inf
+            return
+        interval_s = now_s - last_s
+        self._intervals[interval_s] = self._intervals.get(interval_s, 0) + 1
+        if self._gap is None or interval_s > self._gap.seconds:
+            begin, end = moment(last_s), moment(now_s)
+            if begin is not None and end is not None:
+                self._gap = Gap(interval_s, begin, end, self._last_seen())
+
+    def _judge(self) -> None:
+        """Decide which lines with silence before them stood after an idle gap, from the intervals seen so far."""
+        spread = self._interval_spread()
+        idle_s = max(IDLE_AFTER_S, IDLE_INTERVALS * spread.p50) if spread else IDLE_AFTER_S
+        for quiet_s, rate in self._suspects:
+            if quiet_s > idle_s:
+                self._left_out += 1
+            else:
+                self._rates.add(rate)
+        self._suspects = []
+
+    def _interval_spread(self) -> Spread | None:
+        within_a_second = self.lines - 1 - sum(self._intervals.values())
+        short = {0.0: within_a_second} if within_a_second > 0 else {}
+        return spread_of(dict(sorted((short | self._intervals).items())))
+
+    @property
+    def lines(self) -> int:
+        """Decode lines counted."""
+        return sum(sum(part.counts.values()) for part in (self._in_graph, self._outside, self._unknown))
+
+    def recent_tokens_per_s(self) -> float | None:
+        """Median throughput of the last 20 decode lines."""
+        rates = sorted(self._recent)
+        middle = len(rates) // 2
+        if not rates:
+            return None
+        return rates[middle] if len(rates) % 2 else (rates[middle - 1] + rates[middle]) / 2
+
+    def stats(self) -> DecodeStats | None:
+        """What the lines amount to; None where there were none."""
+        if not self.lines:
+            return None
+        self._judge()
+        tables = [counts.table() for counts in (self._in_graph, self._outside, self._unknown)]
+        in_graph, outside, _ = tables
+        running = {value: sum(table.get(value, 0) for table in tables) for value in sorted(set().union(*tables))}
+        return DecodeStats(
+            ranks=self.ranks,
+            lines=self.lines,
+            running=spread_of(running),
+            running_counts={int(value): count for value, count in running.items()},
+            recent_running=tuple(int(value) for value in self._recent_running),
+            queue=spread_of(self._queue.table()),
+            token_usage=spread_of(self._usage.table()),
+            tokens_per_s=self._rates.spread(),
+            tail_tokens_per_s=self.recent_tokens_per_s(),
+            left_out=self._left_out,
+            interval_s=self._interval_spread(),
+            largest_gap=self._gap,
+            graph_label=_label(self.last),
+            graph_true=sum(in_graph.values()),
+            graph_false=sum(outside.values()),
+            max_running_in_graph=int(max(in_graph)) if in_graph else None,
+            min_running_outside_graph=int(min(outside)) if outside else None,
+            accept_len=self._accept_len.mean,
+            accept_rate=self._accept_rate.mean,
+            first_at=moment(self._first_s),
+            last_at=moment(self._last_s),
+            examples=self._examples(running),
+        )
+
+    def _examples(self, running: dict[float, int]) -> dict[str, str]:
+        parts = (self._in_graph, self._outside, self._unknown)
+        by_running = {float(key): line for part in parts for key, line in part.lines.items()}
+        spread, rates = spread_of(running), self._rates.spread()
+        picked = {
+            "first": self._rate_lines.first_line(),
+            "last": self.last,
+            "running_p50": by_running.get(spread.p50) if spread else None,
+            "running_max": by_running.get(spread.high) if spread else None,
+            "queue_max": self._queue.highest_line(),
+            "usage_max": self._usage.highest_line(),
+            "graph_true": self._in_graph.first_line(),
+            "graph_false": self._outside.first_line(),
+            "tokens_per_s_p50": self._rate_lines.line_near(rates.p50) if rates else None,
+        }
+        return texts(picked.items())
+
+
+def _label(line: bytes) -> str | None:
+    match = re.search(rb"(\w+) graph: ", line)
+    return match[1].decode("ascii", "replace") if match else None
+
+
+def texts(lines: Iterable[tuple[str, bytes | None]]) -> dict[str, str]:
+    """Those lines that exist, as text, cut at 2000 bytes."""
+    return {name: line[:2000].decode("utf-8", "replace") for name, line in lines if line}

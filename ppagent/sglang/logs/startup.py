@@ -1,0 +1,193 @@
+"""Readers of the lines a server prints while it starts: arguments, weights, KV pools, graphs, capacity, ready.
+
+`STARTUP_FACTS` pairs a cheap mark with its reader. Read in `model_runner.py`, `memory_pool.py`, `scheduler.py`,
+`cuda_graph_setup.py` and `distributed/bootstrap.py` of 0.4.7 to 0.5.23. Warnings and choices (graph disabled,
+cap reduced, attention backend) are troubles, not facts: see `trouble.py`.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Literal
+
+from ppagent.sglang.logs.prefix import LogLine
+from ppagent.sglang.logs.server_args import parse_server_args
+from ppagent.sglang.logs.startup_facts import (
+    ArgsFact,
+    Capacity,
+    DistInit,
+    Edge,
+    Fact,
+    GraphCapture,
+    GraphPhase,
+    KvPool,
+    MambaPool,
+    PoolEnd,
+    Ready,
+    WeightLoad,
+)
+
+
+def _number(message: str, name: str) -> float | None:
+    match = re.search(rf"(?i)\b{name}[=:] ?(-?\d+(?:\.\d+)?)", message)
+    return float(match[1]) if match else None
+
+
+def _whole(message: str, name: str) -> int | None:
+    number = _number(message, name)
+    return None if number is None else int(number)
+
+
+def _edge(message: str) -> Edge:
+    return "end" if re.search(r"\bends?\b[. ]", message) else "begin"
+
+
+def _args(line: LogLine) -> ArgsFact | None:
+    args = parse_server_args(line.message)
+    return None if args is None else ArgsFact(ranks=line.ranks, at=line.at, args=args)
+
+
+def _dist(line: LogLine) -> DistInit:
+    message = line.message
+    edge: Edge | Literal["baseline"] = "baseline" if message.startswith("Memory") else _edge(message)
+    elapsed_s, used_gib = _number(message, "elapsed"), _number(message, "mem usage")
+    return DistInit(ranks=line.ranks, at=line.at, edge=edge, elapsed_s=elapsed_s, used_gib=used_gib)
+
+
+def _weights(line: LogLine) -> WeightLoad | None:
+    message = line.message
+    if "avail mem=" not in message:  # 0.5.18+: a later commit of the weights says `Load weight end.` as well
+        return None
+    model = re.search(r"type=([\w.]+)", message)
+    dtype = re.search(r"dtype=([\w.]+)", message)
+    return WeightLoad(
+        ranks=line.ranks,
+        at=line.at,
+        edge=_edge(message),
+        model_type=model[1] if model else None,
+        dtype=dtype[1] if dtype else None,
+        elapsed_s=_number(message, "elapsed"),
+        used_gib=_number(message, "mem usage"),
+        avail_gib=_number(message, "avail mem"),
+    )
+
+
+def _kv(line: LogLine) -> KvPool | None:
+    match = re.match(r"(?P<label>.*?)\s*KV Cache (?P<what>is allocated|VA upper bound)\.", line.message)
+    tokens = _whole(line.message, "#tokens") or _whole(line.message, "tokens")
+    if match is None or tokens is None:
+        return None
+    k_gib, v_gib = _number(line.message, "K size"), _number(line.message, "V size")
+    whole = _number(line.message, "KV size")
+    dtype = re.search(r"dtype: ([\w.]+)", line.message)
+    return KvPool(
+        ranks=line.ranks,
+        at=line.at,
+        tokens=tokens,
+        total_gib=whole if whole is not None else (k_gib or 0.0) + (v_gib or 0.0),
+        k_gib=k_gib,
+        v_gib=v_gib,
+        dtype=dtype[1] if dtype else None,
+        label=match["label"] or None,
+        upper_bound=match["what"] != "is allocated",
+    )
+
+
+def _mamba(line: LogLine) -> MambaPool | None:
+    slots = _whole(line.message, "max_mamba_cache_size")
+    if slots is None:
+        return None
+    conv_gib, ssm_gib = _number(line.message, "conv_state size"), _number(line.message, "ssm_state size")
+    return MambaPool(ranks=line.ranks, at=line.at, slots=slots, conv_gib=conv_gib, ssm_gib=ssm_gib)
+
+
+def _pool_end(line: LogLine) -> PoolEnd | None:
+    avail_gib = _number(line.message, "avail mem")
+    return None if avail_gib is None else PoolEnd(ranks=line.ranks, at=line.at, avail_gib=avail_gib)
+
+
+def _phase(name: str) -> GraphPhase:
+    """Which graphs a capture line's name stands for; an unmarked one is the target's decode graphs."""
+    words = name.lower()
+    draft = "draft" in words
+    if "extend" in words:
+        return "draft_extend"
+    if "prefill" in words or "piecewise" in words:
+        return "draft_prefill" if draft else "prefill"
+    if "verify" in words:
+        return "draft_verify" if draft else "verify"
+    return "draft" if draft else "decode"
+
+
+def _capture(line: LogLine) -> GraphCapture | None:
+    message = line.message
+    listed = re.match(r"Capture (?:cuda|cpu|npu|xpu) graph (bs|num tokens) \[([\d, ]*)\]", message)
+    if listed is not None:
+        phase: GraphPhase = "decode" if listed[1] == "bs" else "prefill"
+        return GraphCapture(ranks=line.ranks, at=line.at, phase=phase, edge="sizes", sizes=_sizes(listed[2]))
+    named = re.match(r"Capture (?P<name>[\w -]{0,60}?) ?(?:\w+ graph )?\b(?P<edge>begin|end)\b", message)
+    if named is None:
+        return None
+    sizes = re.search(r"\b(?:bs|num_tokens)=\[([\d, ]*)\]", message)
+    backend = re.search(r"backend=(\w+)", message)
+    return GraphCapture(
+        ranks=line.ranks,
+        at=line.at,
+        phase=_phase(named["name"]),
+        edge="end" if named["edge"] == "end" else "begin",
+        backend=backend[1] if backend else None,
+        sizes=_sizes(sizes[1]) if sizes else (),
+        elapsed_s=_number(message, "elapsed"),
+        used_gib=_number(message, "mem usage"),
+        avail_gib=_number(message, "avail mem"),
+    )
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(int(size) for size in text.split(",") if size.strip())
+
+
+def _capacity(line: LogLine) -> Capacity | None:
+    message = line.message
+    tokens = _whole(message, "max_total_num_tokens")
+    if tokens is None or not message.startswith("max_total_num_tokens="):
+        return None
+    return Capacity(
+        ranks=line.ranks,
+        at=line.at,
+        max_total_num_tokens=tokens,
+        chunked_prefill_size=_whole(message, "chunked_prefill_size"),
+        max_prefill_tokens=_whole(message, "max_prefill_tokens"),
+        max_running_requests=_whole(message, "max_running_requests"),
+        context_len=_whole(message, "context_len"),
+        avail_gib=_number(message, r"available_\w+_mem"),
+    )
+
+
+def _ready(line: LogLine) -> Ready:
+    return Ready(ranks=line.ranks, at=line.at)
+
+
+STARTUP_FACTS: tuple[tuple[bytes, Callable[[LogLine], Fact | None]], ...] = (
+    (b"server_args=", _args),
+    (b"Load weight ", _weights),
+    (b"KV Cache ", _kv),
+    (b"Capture ", _capture),
+    (b"Memory pool end.", _pool_end),
+    (b"max_total_num_tokens=", _capacity),
+    (b"Init torch distributed ", _dist),
+    (b"Init parallel ", _dist),
+    (b"Memory baseline taken", _dist),
+    (b"Mamba Cache is allocated", _mamba),
+    (b"The server is fired up and ready", _ready),
+)
+
+
+def startup_fact(line: LogLine) -> Fact | None:
+    """The start-up fact a line states; None for any other line."""
+    data = line.message.encode("utf-8", "replace")
+    for mark, read in STARTUP_FACTS:
+        if mark in data:
+            fact = read(line)
+            if fact is not None:
+                return fact
+    return None

@@ -1,0 +1,233 @@
+"""What a server's `/metrics` says: Prometheus text to numbers, with the rules of SGLang's labels.
+
+Every pipeline stage exports its own copy of the scheduler's metrics (label `pp_rank`), so stages are never added up: a
+value is asked for one stage, the first unless said otherwise. TP ranks are copies too (`tp_rank`): the lowest counts.
+DP ranks are separate schedulers and are added. The series of one priority repeat what the total holds (`priority=""`
+or no such label) and are left out. Read in `srt/metrics/collector.py` (to 0.5.9) and
+`srt/observability/metrics_collector.py` of 0.4.7 to 0.5.23.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal, TypeAlias
+
+OverDp: TypeAlias = Literal["sum", "max", "mean"]
+
+_SAMPLE = re.compile(
+    r"(?P<name>[A-Za-z_:][\w:]*)\s*"
+    r"(?:\{(?P<labels>[^\"}]*(?:\"[^\"\\]*(?:\\.[^\"\\]*)*\"[^\"}]*)*)\})?"
+    r"\s+(?P<value>\S+)(?:\s+-?\d+)?\s*"
+)
+_LABEL = re.compile(r"([A-Za-z_]\w*)\s*=\s*\"([^\"\\]*(?:\\.[^\"\\]*)*)\"")
+_ESCAPE = re.compile(r"\\(.)")
+_SCRAPED_AT = re.compile(r"#\s*scraped_at:\s*(\S+)")
+_OVER_DP: dict[OverDp, Callable[[Iterable[float]], float]] = {
+    "sum": sum,
+    "max": max,
+    "mean": lambda values: sum(known := list(values)) / len(known),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One series at one time. `name` is without SGLang's `sglang:` or `sglang_`."""
+
+    name: str
+    labels: Mapping[str, str]
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scrape:
+    """One answer of `/metrics`, taken `at` (None where that is unknown). `skipped` counts unreadable lines."""
+
+    samples: Mapping[str, tuple[Sample, ...]] = field(default_factory=dict)
+    at: datetime | None = None
+    skipped: int = 0
+
+    def series(self, name: str, **labels: str) -> tuple[Sample, ...]:
+        """The samples of `name` that carry `labels` and are finite."""
+        wanted = labels.items()
+        return tuple(
+            sample
+            for sample in self.samples.get(name, ())
+            if math.isfinite(sample.value) and all(sample.labels.get(key) == value for key, value in wanted)
+        )
+
+    def by_dp(self, name: str, pp_rank: str = "0", **labels: str) -> dict[str, float]:
+        """The value at each DP rank (key `""` without DP) as stage `pp_rank` states it, of its lowest TP rank."""
+        chosen: dict[str, Sample] = {}
+        for sample in self.series(name, **labels):
+            if sample.labels.get("pp_rank", "0") != pp_rank or sample.labels.get("priority", ""):
+                continue
+            dp = sample.labels.get("dp_rank", "")
+            if dp not in chosen or _tp(sample) < _tp(chosen[dp]):
+                chosen[dp] = sample
+        return {dp: sample.value for dp, sample in sorted(chosen.items())}
+
+    def gauge(self, name: str, pp_rank: str = "0", over_dp: OverDp = "sum", **labels: str) -> float | None:
+        """One number for the server as stage `pp_rank` states it; None where it is absent or no number."""
+        values = self.by_dp(name, pp_rank, **labels)
+        return _OVER_DP[over_dp](values.values()) if values else None
+
+    def by_pp_rank(self, name: str, over_dp: OverDp = "mean", **labels: str) -> dict[int, float]:
+        """What each stage states, side by side."""
+        ranks = {sample.labels.get("pp_rank", "0") for sample in self.series(name, **labels)}
+        stages = {int(rank): self.gauge(name, rank, over_dp, **labels) for rank in ranks if rank.isdigit()}
+        return {stage: value for stage, value in sorted(stages.items()) if value is not None}
+
+
+def parse_metrics(text: str) -> Scrape:
+    """Read Prometheus text. A first line `# scraped_at: <ISO 8601>` gives the time. Unreadable lines are counted."""
+    samples: dict[str, list[Sample]] = {}
+    at: datetime | None = None
+    skipped = 0
+    for line in text.splitlines():
+        if line.startswith("#"):
+            at = at or _scraped_at(line)
+            continue
+        if not line.strip():
+            continue
+        sample = _sample(line)
+        if sample is None:
+            skipped += 1
+            continue
+        samples.setdefault(sample.name, []).append(sample)
+    return Scrape({name: tuple(rows) for name, rows in samples.items()}, at, skipped)
+
+
+def _scraped_at(line: str) -> datetime | None:
+    match = _SCRAPED_AT.match(line)
+    if match is None:
+        return None
+    try:
+        at = datetime.fromisoformat(match[1])
+    except ValueError:
+        return None
+    return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+
+
+def _sample(line: str) -> Sample | None:
+    match = _SAMPLE.fullmatch(line)
+    if match is None:
+        return None
+    try:
+        value = float(match["value"])
+    except ValueError:
+        return None
+    labels = dict(_LABEL.findall(match["labels"] or ""))
+    if "\\" in line:
+        labels = {name: _ESCAPE.sub(_unescape, text) for name, text in labels.items()}
+    return Sample(match["name"].removeprefix("sglang:").removeprefix("sglang_"), labels, value)
+
+
+def _unescape(match: re.Match[str]) -> str:
+    return "\n" if match[1] == "n" else match[1]
+
+
+def _tp(sample: Sample) -> int:
+    rank = sample.labels.get("tp_rank", "0")
+    return int(rank) if rank.isdigit() else 0
+
+
+def seconds_between(scrapes: Sequence[Scrape]) -> float | None:
+    """From the first scrape to the last; None where a time is missing or they are not in order."""
+    times = [scrape.at for scrape in scrapes]
+    if len(times) < 2 or times[0] is None or times[-1] is None:
+        return None
+    seconds = (times[-1] - times[0]).total_seconds()
+    return seconds if seconds > 0 else None
+
+
+def increases(scrapes: Sequence[Scrape], name: str, **labels: str) -> tuple[Sample, ...]:
+    """How much each series of a counter grew over the scrapes. A counter that falls began anew at 0 (restart, flush); a
+    series seen once gives no growth. Copies are left out: other TP ranks, and the rows of one priority."""
+    grown: dict[tuple[tuple[str, str], ...], float] = {}
+    last: dict[tuple[tuple[str, str], ...], float] = {}
+    for scrape in scrapes:
+        for sample in scrape.series(name, **labels):
+            key = tuple(sorted(sample.labels.items()))
+            if key in last:
+                step = sample.value - last[key]
+                grown[key] = grown.get(key, 0.0) + (step if step >= 0 else sample.value)
+            last[key] = sample.value
+    rows = [Sample(name, dict(key), growth) for key, growth in grown.items()]
+    return _without_copies([row for row in rows if not row.labels.get("priority")])
+
+
+def _without_copies(rows: list[Sample]) -> tuple[Sample, ...]:
+    lowest: dict[tuple[str, str], int] = {}
+    for row in rows:
+        place = row.labels.get("pp_rank", "0"), row.labels.get("dp_rank", "")
+        lowest[place] = min(lowest.get(place, _tp(row)), _tp(row))
+    return tuple(
+        row for row in rows if _tp(row) == lowest[row.labels.get("pp_rank", "0"), row.labels.get("dp_rank", "")]
+    )
+
+
+def rate_by_pp_rank(scrapes: Sequence[Scrape], name: str, **labels: str) -> dict[int, float]:
+    """Growth a second of a counter at each stage, its other labels (category, mode, DP rank) added up. Of
+    `forward_execution_seconds_total` it is the busy share of the stage (times the DP ranks)."""
+    seconds = seconds_between(scrapes)
+    if seconds is None:
+        return {}
+    rates: dict[int, float] = {}
+    for row in increases(scrapes, name, **labels):
+        rank = row.labels.get("pp_rank", "0")
+        if rank.isdigit():
+            rates[int(rank)] = rates.get(int(rank), 0.0) + row.value / seconds
+    return dict(sorted(rates.items()))
+
+
+def rate(scrapes: Sequence[Scrape], name: str, pp_rank: str = "0", **labels: str) -> float | None:
+    """Growth a second of a counter as stage `pp_rank` states it; None without two timed scrapes that hold it."""
+    return rate_by_pp_rank(scrapes, name, **labels).get(int(pp_rank))
+
+
+def histogram_mean(scrapes: Sequence[Scrape], name: str, pp_rank: str = "0", **labels: str) -> float | None:
+    """Mean of what a histogram took up between the first and the last scrape; None where it took up nothing."""
+    count = _growth(scrapes, f"{name}_count", pp_rank, labels)
+    total = _growth(scrapes, f"{name}_sum", pp_rank, labels)
+    return total / count if count else None
+
+
+def histogram_quantile(
+    scrapes: Sequence[Scrape], name: str, share: float, pp_rank: str = "0", **labels: str
+) -> float | None:
+    """The value that a `share` of what a histogram took up between the scrapes does not exceed, linear within a bucket.
+    What lies past the last finite bound gives that bound: read it as "at least"."""
+    buckets: dict[float, float] = {}
+    for row in increases(scrapes, f"{name}_bucket", **labels):
+        bound = _bound(row)
+        if row.labels.get("pp_rank", "0") == pp_rank and bound is not None:
+            buckets[bound] = buckets.get(bound, 0.0) + row.value
+    return _quantile(sorted(buckets.items()), share)
+
+
+def _quantile(buckets: list[tuple[float, float]], share: float) -> float | None:
+    total = buckets[-1][1] if buckets else 0.0
+    if not total:
+        return None
+    low, below = 0.0, 0.0
+    for bound, count in buckets:
+        if count >= share * total and count > below:
+            if math.isinf(bound):
+                return low
+            return low + (bound - low) * max(0.0, share * total - below) / (count - below)
+        low, below = (low if math.isinf(bound) else bound), count
+    return low
+
+
+def _growth(scrapes: Sequence[Scrape], name: str, pp_rank: str, labels: Mapping[str, str]) -> float:
+    rows = increases(scrapes, name, **labels)
+    return sum(row.value for row in rows if row.labels.get("pp_rank", "0") == pp_rank)
+
+
+def _bound(row: Sample) -> float | None:
+    try:
+        return float(row.labels.get("le", "inf"))
+    except ValueError:
+        return None
