@@ -1,59 +1,74 @@
 """What the GPUs are and how hard they work, from samples where there are any, else from what the user stated."""
 
-import re
-
 from ppagent.causes.sighting import Sighting
 from ppagent.causes.situation import Cites, Known
+from ppagent.evidence.evidence import FactValue
 from ppagent.evidence.facts import Facts
+from ppagent.model.hardware import Card, find_card
 
-_ARCHITECTURES = (
-    ("sm120", r"RTX PRO \d{4}|RTX 50\d\d|\b50[789]0\b|\bGB10\b"),
-    ("sm100", r"\bG?B[23]00\b"),
-    ("sm90", r"\bG?H(20|100|200|800)\b"),
-    ("sm89", r"\bL4\b|\bL40S?\b|\bL20\b|RTX 40\d\d|\b40[789]0\b|\b\d{4} Ada\b"),
-    ("sm80", r"\bA(100|800|30)\b"),
-    ("sm86", r"RTX 30\d\d|\b30[789]0\b|\bA(10G?|40|16|2|[456]\d00)\b"),
-    ("sm75", r"\bT4\b|RTX 20\d\d"),
-    ("sm70", r"\bV100\b"),
-)
-"""Compute capability by the name that nvidia-smi prints."""
+BRIDGED = ("PCIe", "NVL", "3090")
+"""Words in the names of cards whose NVLink is an optional bridge, so that the name alone does not tell."""
 
-_BOARDS_WITH_NVLINK = r"SXM|HBM3|\bG?B[23]00\b|\bH20\b|\bH200\b(?! NVL)|\bH800\b(?! PCIe)"
-WITHOUT_NVLINK = frozenset({"sm120", "sm89", "sm75"})
-"""Architectures whose cards have no NVLink connector (Turing's RTX bridges are not used for serving)."""
+
+def by_gpu(facts: Facts, name: str) -> dict[str, FactValue]:
+    """A table by GPU over all hosts; where several hosts state it, keys read "host:index"."""
+    stated = [fact for fact in facts.all(name) if isinstance(fact.value, dict)]
+    several = len({fact.host for fact in stated}) > 1
+    rows: dict[str, FactValue] = {}
+    for fact in stated:
+        for gpu, value in (fact.value if isinstance(fact.value, dict) else {}).items():
+            rows.setdefault(f"{fact.host}:{gpu}" if several else gpu, value)
+    return rows
+
+
+def numbers_by_gpu(facts: Facts, name: str) -> dict[str, float]:
+    """The numeric rows of `by_gpu`."""
+    rows = by_gpu(facts, name).items()
+    return {gpu: float(v) for gpu, v in rows if isinstance(v, int | float) and not isinstance(v, bool)}
+
+
+def cite_all(facts: Facts, *names: str) -> Cites:
+    """Evidence of every host behind those names, each once."""
+    return tuple(dict.fromkeys(fact.evidence for name in names for fact in facts.all(name) if fact.value is not None))
 
 
 def _names(facts: Facts) -> tuple[list[str], Cites]:
-    names = [str(name) for name in facts.table("gpu.names").values() if name]
+    names = [str(name) for name in by_gpu(facts, "gpu.names").values() if name]
     if names:
-        return names, facts.cite("gpu.names")
+        return names, cite_all(facts, "gpu.names")
     stated = facts.first("stated.gpu_model", "recording.gpus")
     return ([str(stated.value)], (stated.evidence,)) if stated is not None else ([], ())
 
 
-def architecture_of(name: str) -> str | None:
-    """"sm120" for "NVIDIA RTX PRO 6000 Blackwell Server Edition"; None for a card that is not in the table."""
-    return next((arch for arch, pattern in _ARCHITECTURES if re.search(pattern, name, re.IGNORECASE)), None)
-
-
-def architecture(facts: Facts) -> tuple[str, Known] | None:
-    """The one architecture of all GPUs, with the evidence; None where it is unknown or mixed."""
+def card(facts: Facts) -> tuple[Card, Cites] | None:
+    """The card that all GPUs are; None where it is not in the hardware table, not known or not one."""
     names, cites = _names(facts)
-    found = {architecture_of(name) for name in names}
-    arch = found.pop() if len(found) == 1 else None
-    return None if arch is None else (arch, Known(float(arch[2:]), cites, f"{names[0]} ({arch.upper()})"))
+    found = [find_card(name) for name in names]
+    first = found[0] if found else None
+    return (first, cites) if first is not None and all(other == first for other in found) else None
+
+
+def generation(facts: Facts) -> tuple[int, Known] | None:
+    """Compute capability of the cards in tens of its family (80, 90, 100, 120), with the evidence."""
+    found = card(facts)
+    if found is None or found[0].sm_version is None:
+        return None
+    sm = found[0].sm_version
+    family = 120 if sm >= 120 else 100 if sm >= 100 else sm
+    return family, Known(family, found[1], f"{found[0].name} (SM{sm})")
 
 
 def nvlink_by_name(facts: Facts) -> Sighting | None:
     """Whether cards of that name come with NVLink between them: a guess for where no topology was read."""
-    names, cites = _names(facts)
-    if not names:
+    found = card(facts)
+    if found is None:
         return None
-    if all(re.search(_BOARDS_WITH_NVLINK, name) for name in names):
-        return Sighting(True, cites, f"{names[0]} comes with NVLink")
-    if all(architecture_of(name) in WITHOUT_NVLINK or "PCIe" in name for name in names):
-        return Sighting(False, cites, f"{names[0]} has no NVLink")
-    return None
+    gpu, cites = found
+    if gpu.nvlink_gb_per_s is None:
+        return Sighting(False, cites, f"{gpu.name} has no NVLink")
+    if any(word in gpu.name for word in BRIDGED):
+        return None
+    return Sighting(True, cites, f"{gpu.name} comes with NVLink")
 
 
 def under_load(facts: Facts) -> bool:
@@ -63,13 +78,13 @@ def under_load(facts: Facts) -> bool:
 
 def power_share(facts: Facts) -> Known | None:
     """Mean power under load over its limit, 0 to 1: samples, else the upper end of what was stated."""
-    power, limit = facts.numbers("gpu.power_w"), facts.numbers("gpu.power_limit_w")
+    power, limit = numbers_by_gpu(facts, "gpu.power_w"), numbers_by_gpu(facts, "gpu.power_limit_w")
     shares = [watts / limit[gpu] for gpu, watts in power.items() if limit.get(gpu)]
     if shares and under_load(facts):
         share = sum(shares) / len(shares)
         mean_w = sum(power.values()) / len(power)
         says = f"{mean_w:.0f} W a GPU, {share:.0%} of the limit"
-        return Known(share, facts.cite("gpu.power_w", "gpu.power_limit_w"), says)
+        return Known(share, cite_all(facts, "gpu.power_w", "gpu.power_limit_w"), says)
     return _stated_share(facts)
 
 
@@ -83,22 +98,22 @@ def _stated_share(facts: Facts) -> Known | None:
 
 def peak_share(facts: Facts) -> Known | None:
     """The highest power of any GPU over its limit: whether the cap is ever reached."""
-    peak = facts.numbers("gpu.power_max_w") or facts.numbers("gpu.power_w")
-    limit = facts.numbers("gpu.power_limit_w")
+    peak = numbers_by_gpu(facts, "gpu.power_max_w") or numbers_by_gpu(facts, "gpu.power_w")
+    limit = numbers_by_gpu(facts, "gpu.power_limit_w")
     shares = {gpu: watts / limit[gpu] for gpu, watts in peak.items() if limit.get(gpu)}
     if not shares or not under_load(facts):
         return _stated_share(facts)
     gpu = max(shares, key=lambda index: shares[index])
     says = f"GPU {gpu} reaches {peak[gpu]:.0f} W of its limit of {limit[gpu]:.0f} W"
-    return Known(shares[gpu], facts.cite("gpu.power_max_w", "gpu.power_w", "gpu.power_limit_w"), says)
+    return Known(shares[gpu], cite_all(facts, "gpu.power_max_w", "gpu.power_w", "gpu.power_limit_w"), says)
 
 
 def utilization(facts: Facts) -> Known | None:
     """Mean utilisation under load, percent. It counts a waiting kernel as work."""
-    sampled = facts.numbers("gpu.utilization")
+    sampled = numbers_by_gpu(facts, "gpu.utilization")
     if sampled and under_load(facts):
         mean = sum(sampled.values()) / len(sampled)
-        return Known(mean, facts.cite("gpu.utilization"), f"utilisation {mean:.0f} %")
+        return Known(mean, cite_all(facts, "gpu.utilization"), f"utilisation {mean:.0f} %")
     stated = facts.numbers("stated.utilization")
     if not stated:
         return None

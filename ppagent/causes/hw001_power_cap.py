@@ -19,7 +19,7 @@ Remedies
     waits.
 """
 
-from ppagent.causes.cards import peak_share, under_load
+from ppagent.causes.cards import by_gpu, cite_all, numbers_by_gpu, peak_share, under_load
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.evidence.facts import Facts
 
@@ -50,18 +50,18 @@ class PowerCap:
         peak = peak_share(facts)
         if peak is None:
             return (Probe("gpu.samples", "power against its limit, sampled while requests run", 2),)
-        if peak.value >= FAR_FROM_LIMIT and not facts.numbers("gpu.power_default_limit_w"):
+        if peak.value >= FAR_FROM_LIMIT and not numbers_by_gpu(facts, "gpu.power_default_limit_w"):
             return (Probe("gpu.samples", "the default limit tells a cap from a card at full work", 2),)
         return ()
 
     def advise(self, facts: Facts) -> Advice:
         capped = _capped(facts)
-        cites = facts.cite("gpu.power_limit_w", "gpu.power_default_limit_w", "gpu.throttle")
-        default = facts.numbers("gpu.power_default_limit_w")
+        cites = cite_all(facts, "gpu.power_limit_w", "gpu.power_default_limit_w", "gpu.throttle")
+        default = numbers_by_gpu(facts, "gpu.power_default_limit_w")
         wanted = max((default[gpu] for gpu in capped), default=0.0)
         title = "Raise the power limit to the card's default where supply and cooling allow it, or accept the loss"
         if capped:
-            title += f": nvidia-smi -i {','.join(capped)} -pl {wanted:.0f}"
+            title += f": nvidia-smi {_chosen(capped)} -pl {wanted:.0f}"
         remedy = Remedy(
             self.id,
             "operator",
@@ -81,15 +81,15 @@ class PowerCap:
 
 
 def _capped(facts: Facts) -> list[str]:
-    limit, default = facts.numbers("gpu.power_limit_w"), facts.numbers("gpu.power_default_limit_w")
+    limit, default = numbers_by_gpu(facts, "gpu.power_limit_w"), numbers_by_gpu(facts, "gpu.power_default_limit_w")
     return [gpu for gpu, watts in limit.items() if watts < CAPPED_BELOW * default.get(gpu, 0.0)]
 
 
 def _limit(facts: Facts) -> Observation | None:
-    limit, default = facts.numbers("gpu.power_limit_w"), facts.numbers("gpu.power_default_limit_w")
+    limit, default = numbers_by_gpu(facts, "gpu.power_limit_w"), numbers_by_gpu(facts, "gpu.power_default_limit_w")
     if not limit or not default:
         return None
-    cites, capped = facts.cite("gpu.power_limit_w", "gpu.power_default_limit_w"), _capped(facts)
+    cites, capped = cite_all(facts, "gpu.power_limit_w", "gpu.power_default_limit_w"), _capped(facts)
     if not capped:
         return Observation("every power limit is at its default", cites, 0.06, 0.75)
     gpu = capped[0]
@@ -110,10 +110,10 @@ def _reached(facts: Facts) -> Observation | None:
 
 
 def _reason(facts: Facts) -> Observation | None:
-    throttle = facts.table("gpu.throttle")
+    throttle = by_gpu(facts, "gpu.throttle")
     if not throttle or not under_load(facts):
         return None
-    cites = facts.cite("gpu.throttle")
+    cites = cite_all(facts, "gpu.throttle")
     held = [gpu for gpu, reasons in throttle.items() if isinstance(reasons, list) and "sw_power_cap" in reasons]
     if held:
         return Observation(f"throttle reason SW power cap on {len(held)} of {len(throttle)} GPUs", cites, 0.9, 0.08)
@@ -123,8 +123,13 @@ def _reason(facts: Facts) -> Observation | None:
 
 
 def _rollback(facts: Facts, capped: list[str]) -> str:
-    limit = facts.numbers("gpu.power_limit_w")
-    return f"nvidia-smi -i {','.join(capped)} -pl {limit[capped[0]]:.0f}" if capped else "the limit as it is now"
+    limit = numbers_by_gpu(facts, "gpu.power_limit_w")
+    return f"nvidia-smi {_chosen(capped)} -pl {limit[capped[0]]:.0f}" if capped else "the limit as it is now"
+
+
+def _chosen(gpus: list[str]) -> str:
+    """The option that picks these cards; on each host where keys name hosts."""
+    return "-i " + ",".join(dict.fromkeys(gpu.rpartition(":")[2] for gpu in gpus))
 
 
 CAUSE = PowerCap()

@@ -18,6 +18,7 @@ Remedies
     Cooling, dust, fan curves, air paths, supply cables; until then a lower power limit gives steady clocks.
 """
 
+from ppagent.causes.cards import by_gpu, cite_all, numbers_by_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.evidence.facts import Facts
 
@@ -38,12 +39,12 @@ class ThermalThrottle:
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
-        if facts.table("gpu.throttle") and facts.flag("gpu.under_load"):
+        if by_gpu(facts, "gpu.throttle") and facts.flag("gpu.under_load"):
             return ()
         return (Probe("gpu.samples", "throttle reasons and temperature, sampled while requests run", 2),)
 
     def advise(self, facts: Facts) -> Advice:
-        cites = facts.cite("gpu.throttle", "gpu.temperature_c", "gpu.sm_clock_mhz")
+        cites = cite_all(facts, "gpu.throttle", "gpu.temperature_c", "gpu.sm_clock_mhz")
         where = ", ".join(_throttled(facts)) or "named by the samples"
         remedy = Remedy(
             self.id,
@@ -60,15 +61,15 @@ class ThermalThrottle:
 
 
 def _throttled(facts: Facts) -> list[str]:
-    rows = facts.table("gpu.throttle").items()
+    rows = by_gpu(facts, "gpu.throttle").items()
     return [gpu for gpu, reasons in rows if isinstance(reasons, list) and REASONS & {str(r) for r in reasons}]
 
 
 def _reasons(facts: Facts) -> Observation | None:
-    throttle = facts.table("gpu.throttle")
+    throttle = by_gpu(facts, "gpu.throttle")
     if not throttle:
         return None
-    cites, held = facts.cite("gpu.throttle"), _throttled(facts)
+    cites, held = cite_all(facts, "gpu.throttle"), _throttled(facts)
     if held:
         first = throttle[held[0]]
         named = sorted(REASONS & {str(r) for r in first}) if isinstance(first, list) else []
@@ -80,10 +81,10 @@ def _reasons(facts: Facts) -> Observation | None:
 
 
 def _heat(facts: Facts) -> Observation | None:
-    heat = facts.numbers("gpu.temperature_c")
+    heat = numbers_by_gpu(facts, "gpu.temperature_c")
     if not heat:
         return None
-    cites = facts.cite("gpu.temperature_c")
+    cites = cite_all(facts, "gpu.temperature_c")
     gpu = max(heat, key=lambda index: heat[index])
     says = f"GPU {gpu} is hottest at {heat[gpu]:.0f} C"
     if heat[gpu] >= HOT_C:
@@ -95,8 +96,8 @@ def _heat(facts: Facts) -> Observation | None:
 
 def _clocks(facts: Facts) -> Observation | None:
     """Cards of one kind at the same work differ by a few per cent; idle ones by anything."""
-    clocks = facts.numbers("gpu.sm_clock_mhz")
-    names = set(facts.table("gpu.names").values())
+    clocks = numbers_by_gpu(facts, "gpu.sm_clock_mhz")
+    names = set(by_gpu(facts, "gpu.names").values())
     if len(clocks) < 2 or len(names) > 1 or not facts.flag("gpu.under_load"):
         return None
     slowest = min(clocks, key=lambda index: clocks[index])
@@ -105,7 +106,7 @@ def _clocks(facts: Facts) -> Observation | None:
     if clocks[slowest] >= SLOW_CLOCK * mean:
         return None
     says = f"GPU {slowest} runs at {clocks[slowest]:.0f} MHz, the others at {mean:.0f} MHz"
-    return Observation(says, facts.cite("gpu.sm_clock_mhz"), 0.4, 0.06)
+    return Observation(says, cite_all(facts, "gpu.sm_clock_mhz"), 0.4, 0.06)
 
 
 CAUSE = ThermalThrottle()

@@ -19,8 +19,9 @@ Remedies
     End or move what does not belong there; on mixed cards fewer layers for the weaker ones.
 """
 
+from ppagent.causes.cards import by_gpu, cite_all, numbers_by_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.sighting import trouble
+from ppagent.causes.sighting import every, trouble
 from ppagent.causes.situation import stages
 from ppagent.evidence.evidence import FactValue
 from ppagent.evidence.facts import Facts
@@ -42,7 +43,7 @@ class GpusUnequal:
         asked = []
         if facts.get("gpu.foreign_processes") is None:
             asked.append(Probe("gpu.processes", "what else runs on the GPUs is not known", 2))
-        if not facts.table("gpu.names"):
+        if not by_gpu(facts, "gpu.names"):
             asked.append(Probe("gpu.samples", "whether the cards are alike is not known", 2))
         return tuple(asked)
 
@@ -64,7 +65,7 @@ class GpusUnequal:
 
 def _intruders(facts: Facts) -> list[str]:
     """Foreign processes that hold memory worth mentioning, or whose memory is not known."""
-    return [_named(p) for p in facts.items("gpu.foreign_processes") if _memory_mib(p) >= WORTH_MENTIONING_MIB]
+    return [_named(p) for p in every(facts, "gpu.foreign_processes")[0] if _memory_mib(p) >= WORTH_MENTIONING_MIB]
 
 
 def _memory_mib(process: FactValue) -> float:
@@ -80,11 +81,11 @@ def _named(process: FactValue) -> str:
 
 
 def _kinds(facts: Facts) -> int:
-    return len({str(name) for name in facts.table("gpu.names").values()})
+    return len({str(name) for name in by_gpu(facts, "gpu.names").values()})
 
 
 def _sizes(facts: Facts) -> float:
-    totals = facts.numbers("gpu.memory_total_mib").values()
+    totals = numbers_by_gpu(facts, "gpu.memory_total_mib").values()
     smallest = min(totals, default=0.0)
     return max(totals) / smallest if smallest else 1.0
 
@@ -94,16 +95,16 @@ def _foreign(facts: Facts) -> Observation | None:
     if not intruders:
         return None
     says = f"foreign processes on the GPUs ({len(intruders)}): {', '.join(intruders[:3])}"
-    return Observation(says, facts.cite("gpu.foreign_processes"), 0.6, 0.006)
+    return Observation(says, cite_all(facts, "gpu.foreign_processes"), 0.6, 0.006)
 
 
 def _mixed(facts: Facts) -> Observation | None:
     if _kinds(facts) > 1:
-        names = sorted({str(name) for name in facts.table("gpu.names").values()})
-        return Observation(f"cards of {len(names)} kinds: {', '.join(names)}", facts.cite("gpu.names"), 0.5, 0.005)
+        names = sorted({str(name) for name in by_gpu(facts, "gpu.names").values()})
+        return Observation(f"cards of {len(names)} kinds: {', '.join(names)}", cite_all(facts, "gpu.names"), 0.5, 0.005)
     if _sizes(facts) > 1.1:
         says = f"the largest card has {_sizes(facts):.1f} times the memory of the smallest"
-        return Observation(says, facts.cite("gpu.memory_total_mib"), 0.5, 0.01)
+        return Observation(says, cite_all(facts, "gpu.memory_total_mib"), 0.5, 0.01)
     return None
 
 
@@ -123,7 +124,7 @@ def _clean(facts: Facts) -> Observation | None:
     processes = facts.get("gpu.foreign_processes")
     if processes is None or _intruders(facts) or _kinds(facts) != 1 or _sizes(facts) > 1.1:
         return None
-    cites = facts.cite("gpu.names", "gpu.foreign_processes")
+    cites = cite_all(facts, "gpu.names", "gpu.foreign_processes")
     return Observation("cards of one kind, and nothing foreign of any size on them", cites, 0.02, 0.85)
 
 
@@ -133,7 +134,7 @@ def _free(facts: Facts) -> Remedy:
         "operator",
         f"Move or end what does not belong to the server: {', '.join(_intruders(facts)[:3])}",
         Change(),
-        facts.cite("gpu.foreign_processes"),
+        cite_all(facts, "gpu.foreign_processes"),
         risks=("the process may be somebody's work: ask its owner",),
         verify="only the server's processes on the GPUs; after a restart a larger KV pool",
         rollback="start it again elsewhere",
@@ -153,7 +154,7 @@ def _fewer_layers(facts: Facts) -> Remedy:
         "operator",
         title,
         Change(),
-        facts.cite("gpu.names", "gpu.memory_total_mib"),
+        cite_all(facts, "gpu.names", "gpu.memory_total_mib"),
         risks=("the split must fit the memory of every card",),
         verify="per-stage busy time is even under load",
         rollback="the split as it is now",

@@ -21,8 +21,9 @@ Remedies
 
 import re
 
+from ppagent.causes.cards import cite_all
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.sighting import trouble, trouble_words
+from ppagent.causes.sighting import every, trouble, trouble_words
 from ppagent.evidence.evidence import FactValue
 from ppagent.evidence.facts import Facts
 
@@ -78,7 +79,7 @@ class GpuFailing:
 
 def _xids(facts: Facts) -> list[tuple[int, str]]:
     """Every Xid with the GPU or bus address that reported it, kernel log and server log alike."""
-    events = [_xid(event) for event in facts.items("host.xid")]
+    events = [_xid(event) for event in every(facts, "host.xid")[0]]
     said = [code for code in trouble_words(facts, "xid", "code").split("; ") if code.isdigit()]
     device = trouble_words(facts, "xid", "device")
     return [event for event in events if event is not None] + [(int(code), device) for code in said]
@@ -98,7 +99,7 @@ def _hardware_xid(facts: Facts) -> Observation | None:
     code, gpu = found[0]
     where = f" on {gpu}" if gpu else ""
     says = f"Xid {code} ({HARDWARE_XIDS[code]}){where}, {len(found)} of the card's own in all"
-    return Observation(says, facts.cite("host.xid", "trouble.xid.code"), 0.7, 0.001)
+    return Observation(says, cite_all(facts, "host.xid", "trouble.xid.code"), 0.7, 0.001)
 
 
 def _software_xid(facts: Facts) -> Observation | None:
@@ -107,15 +108,15 @@ def _software_xid(facts: Facts) -> Observation | None:
         return None
     codes = ", ".join(str(code) for code in sorted(found))
     says = f"Xid {codes}, which mostly follows a program's own fault"
-    return Observation(says, facts.cite("host.xid", "trouble.xid.code"), 0.2, 0.15)
+    return Observation(says, cite_all(facts, "host.xid", "trouble.xid.code"), 0.2, 0.15)
 
 
 def _kernel(facts: Facts) -> Observation | None:
-    lines = [str(line) for line in facts.items("host.kernel_trouble")]
-    about = [line for line in lines if _KERNEL_WORDS.search(line)]
+    lines, cites = every(facts, "host.kernel_trouble")
+    about = [str(line) for line in lines if _KERNEL_WORDS.search(str(line))]
     if not about:
         return None
-    return Observation(f"the kernel reports: {about[0][:120]}", facts.cite("host.kernel_trouble"), 0.6, 0.004)
+    return Observation(f"the kernel reports: {about[0][:120]}", cites, 0.6, 0.004)
 
 
 def _missing(facts: Facts) -> Observation | None:
@@ -127,10 +128,10 @@ def _missing(facts: Facts) -> Observation | None:
 
 
 def _quiet(facts: Facts) -> Observation | None:
-    log = facts.get("host.xid")
-    if log is None or _xids(facts) or trouble(facts, "xid") is not None or _kernel(facts) is not None:
+    cites = every(facts, "host.xid")[1]
+    if not cites or _xids(facts) or trouble(facts, "xid") is not None or _kernel(facts) is not None:
         return None
-    return Observation("the kernel log has neither Xid nor memory errors", (log.evidence,), 0.03, 0.9)
+    return Observation("the kernel log has neither Xid nor memory errors", cites, 0.03, 0.9)
 
 
 CAUSE = GpuFailing()

@@ -21,6 +21,8 @@ Remedies
     SGLang's own all-reduce switched off together: one alone leaves the other to hang at two ranks.
 """
 
+import re
+
 from ppagent.causes.cards import power_share, utilization
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.links import world
@@ -28,8 +30,9 @@ from ppagent.causes.sighting import Sighting, came_up, is_up, switched_on, troub
 from ppagent.causes.situation import tensor_parallel
 from ppagent.evidence.facts import Facts
 
-_HINTS = ("acs", "reqredir", "cmpltredir", "translated", "iommu=on", "dmar", "amd-vi", "iommu enabled")
-_HARMLESS = ("iommu=off", "iommu=pt", "passthrough", "disabled")
+_REDIRECTS = re.compile(r"(?:req|cmplt)redir\+", re.IGNORECASE)
+_TRANSLATES = re.compile(r"translated|iommu=on|iommu enabled", re.IGNORECASE)
+_PASSES = re.compile(r"iommu=(?:off|pt)|passthrough|iommu disabled", re.IGNORECASE)
 
 
 class P2pBroken:
@@ -148,9 +151,11 @@ def _iommu(facts: Facts) -> Observation | None:
     fact = facts.get("host.iommu")
     if fact is None:
         return None
-    words = str(fact.value).lower()
-    if any(hint in words for hint in _HINTS) and not any(word in words for word in _HARMLESS):
-        return Observation("the kernel's words hint at ACS or a translating IOMMU", (fact.evidence,), 0.7, 0.3)
+    words = str(fact.value)
+    if _REDIRECTS.search(words):
+        return Observation("ACS redirects peer traffic on a bridge", (fact.evidence,), 0.6, 0.15)
+    if _TRANSLATES.search(words) and not _PASSES.search(words):
+        return Observation("the IOMMU translates device addresses", (fact.evidence,), 0.7, 0.3)
     return None
 
 

@@ -21,7 +21,9 @@ Remedies
 
 from dataclasses import dataclass
 
+from ppagent.causes.cards import cite_all, numbers_by_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.sighting import every
 from ppagent.evidence.facts import Facts
 
 _KERNEL_WORDS = ("pcie", "aer", "replay", "link is down", "bandwidth, limited by")
@@ -54,7 +56,7 @@ class DegradedPcieLink:
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
         links = _links(facts)
-        cites = facts.cite("gpu.pcie_width", "gpu.pcie_width_max", "gpu.pcie_gen", "gpu.pcie_gen_max")
+        cites = cite_all(facts, "gpu.pcie_width", "gpu.pcie_width_max", "gpu.pcie_gen", "gpu.pcie_gen_max")
         found = []
         if links.narrow:
             found.append(Observation("lanes are missing: " + ", ".join(links.narrow), cites, 0.6, 0.005))
@@ -79,7 +81,7 @@ class DegradedPcieLink:
     def advise(self, facts: Facts) -> Advice:
         links = _links(facts)
         bad = ", ".join(links.narrow + links.slow + links.odd) or "the card that the kernel log names"
-        cites = facts.cite("gpu.pcie_width", "gpu.pcie_gen", "host.kernel_trouble")
+        cites = cite_all(facts, "gpu.pcie_width", "gpu.pcie_gen", "host.kernel_trouble")
         remedy = Remedy(
             self.id,
             "operator",
@@ -99,8 +101,8 @@ class DegradedPcieLink:
 
 
 def _links(facts: Facts) -> _Links:
-    width, most = facts.numbers("gpu.pcie_width"), facts.numbers("gpu.pcie_width_max")
-    gen, best = facts.numbers("gpu.pcie_gen"), facts.numbers("gpu.pcie_gen_max")
+    width, most = numbers_by_gpu(facts, "gpu.pcie_width"), numbers_by_gpu(facts, "gpu.pcie_width_max")
+    gen, best = numbers_by_gpu(facts, "gpu.pcie_gen"), numbers_by_gpu(facts, "gpu.pcie_gen_max")
     loaded = facts.flag("gpu.under_load") is True
     narrow = tuple(f"GPU {g} x{w:g} of x{most[g]:g}" for g, w in width.items() if w < most.get(g, 0))
     slow = tuple(f"GPU {g} Gen{v:g} of Gen{best[g]:g}" for g, v in gen.items() if loaded and v < best.get(g, 0))
@@ -111,12 +113,13 @@ def _links(facts: Facts) -> _Links:
 
 
 def _kernel(facts: Facts) -> Observation | None:
-    lines = [str(line) for line in facts.items("host.kernel_trouble")]
+    items, cites = every(facts, "host.kernel_trouble")
+    lines = [str(line) for line in items]
     about = [line for line in lines if any(word in line.lower() for word in _KERNEL_WORDS)]
     if not about:
         return None
     says = f"{len(about)} kernel line{'s' if len(about) > 1 else ''} about PCIe trouble"
-    return Observation(says, facts.cite("host.kernel_trouble"), 0.5, 0.06)
+    return Observation(says, cites, 0.5, 0.06)
 
 
 CAUSE = DegradedPcieLink()

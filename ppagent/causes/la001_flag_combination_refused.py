@@ -20,45 +20,14 @@ Remedies
 """
 
 import re
-from dataclasses import dataclass
 
 from ppagent.causes.cause import Advice, Change, Observation, Probe, Remedy
+from ppagent.causes.refusals import REFUSALS, SPECULATION, Refusal
 from ppagent.causes.sighting import came_up, is_up, trouble, trouble_words, version
 from ppagent.causes.situation import stages
 from ppagent.evidence.facts import Facts
 from ppagent.sglang.layers import PARTITION_VARIABLE, default_split, spell_partition
 from ppagent.sglang.versions import at_least
-
-SPECULATION = (
-    "--speculative-algorithm",
-    "--speculative-draft-model-path",
-    "--speculative-num-steps",
-    "--speculative-eagle-topk",
-    "--speculative-num-draft-tokens",
-)
-
-
-@dataclass(frozen=True)
-class _Rule:
-    """A refusal by a piece of its message, and the arguments that lead to it."""
-
-    words: str
-    unset: tuple[str, ...]
-    field: str = ""
-    """The argument that must be set for this to be the refused one, where a message names several."""
-
-
-_RULES = (
-    _Rule(r"mixed chunk", ("--enable-mixed-chunk",), "enable_mixed_chunk"),
-    _Rule(r"speculative|EAGLE|\bMTP\b|DSPARK|draft", SPECULATION, "speculative_algorithm"),
-    _Rule(r"min-free-slots-delay", ("--min-free-slots-delay",)),
-    _Rule(r"PD-Multiplexing|pdmux", ("--enable-pdmux",)),
-    _Rule(r"pp_max_micro_batch_size must be", ("--pp-max-micro-batch-size",)),
-    _Rule(r"disable-cuda-graph-padding is incompatible", ("--enable-torch-compile",)),
-    _Rule(r"hierarchical-cache and disable-radix-cache", ("--disable-radix-cache",)),
-    _Rule(r"moe_dense_tp_size only supports", ("--moe-dense-tp-size",)),
-    _Rule(r"(?:attention|TRTLLM \w+|MLA|MHA|decode|prefill) backend", ("--attention-backend",), "attention_backend"),
-)
 
 _KINDS = ("pp_flag_conflict", "layer_partition_error", "assertion", "value_error")
 
@@ -86,7 +55,7 @@ class FlagCombinationRefused:
         if trouble(facts, "layer_partition_error") is not None:
             return Advice((_partition(facts, cites),))
         message = _message(facts)
-        rule = next((r for r in _RULES if re.search(r.words, message, re.IGNORECASE) and _is_set(facts, r)), None)
+        rule = next((r for r in REFUSALS if re.search(r.words, message, re.IGNORECASE) and _is_set(facts, r)), None)
         if rule is None:
             return Advice((_divisible(facts, message, cites) or _by_hand(message, cites),))
         remedies = [_take_back(rule, cites)]
@@ -104,7 +73,7 @@ def _cites(facts: Facts) -> tuple[str, ...]:
     return facts.cite(*(f"trouble.{kind}" for kind in _KINDS))
 
 
-def _is_set(facts: Facts, rule: _Rule) -> bool:
+def _is_set(facts: Facts, rule: Refusal) -> bool:
     """A message that lists several features is about the one that this launch asks for."""
     return not rule.field or facts.arg(rule.field) is not None and facts.arg_flag(rule.field) is not False
 
@@ -120,7 +89,7 @@ def _refusal(facts: Facts) -> Observation | None:
         return None
     message = _message(facts)
     says = f"the start ended with: {message[:200]}" if message else f"the start ended with {failed.says}"
-    if any(re.search(rule.words, message, re.IGNORECASE) for rule in _RULES) or _DIVIDES.search(message):
+    if any(re.search(rule.words, message, re.IGNORECASE) for rule in REFUSALS) or _DIVIDES.search(message):
         return Observation(says, failed.cites + up.cites, 0.9, 0.004)
     return Observation(says, failed.cites + up.cites, 0.6, 0.02)
 
@@ -154,7 +123,7 @@ def _divisible(facts: Facts, message: str, cites: tuple[str, ...]) -> Remedy | N
     )
 
 
-def _take_back(rule: _Rule, cites: tuple[str, ...]) -> Remedy:
+def _take_back(rule: Refusal, cites: tuple[str, ...]) -> Remedy:
     return Remedy(
         "LA001",
         "relaunch",

@@ -22,9 +22,9 @@ Remedies
 import math
 
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.links import world
-from ppagent.causes.sighting import came_up, is_up, switched_on, trouble, trouble_words, version
+from ppagent.causes.sighting import came_up, is_up, switched_on, trouble, version
 from ppagent.causes.situation import Known, stages
+from ppagent.causes.weights import card_gib, heaviest_gib
 from ppagent.evidence.facts import Facts
 from ppagent.sglang.versions import at_least
 
@@ -85,27 +85,8 @@ def _message(facts: Facts) -> Observation | None:
     return Observation(f"{seen.says} before the ready line", seen.cites + up.cites, 0.9, 0.01)
 
 
-def _card_gib(facts: Facts) -> Known | None:
-    totals = facts.numbers("gpu.memory_total_mib")
-    if totals:
-        smallest = min(totals.values()) / 1024
-        return Known(smallest, facts.cite("gpu.memory_total_mib"), f"{smallest:.0f} GiB a card")
-    said = trouble_words(facts, "cuda_oom", "total").split()
-    if len(said) < 2 or said[1] != "GiB":
-        return None
-    return Known(float(said[0]), facts.cite("trouble.cuda_oom.total"), f"{said[0]} GiB a card")
-
-
-def _heaviest(facts: Facts) -> Known | None:
-    weights = facts.numbers("start.weights_gib")
-    if not weights:
-        return None
-    rank = max(weights, key=lambda label: weights[label])
-    return Known(weights[rank], facts.cite("start.weights_gib"), f"{weights[rank]:.1f} GiB of weights on {rank}")
-
-
 def _fit(facts: Facts) -> Observation | None:
-    heaviest, card = _heaviest(facts), _card_gib(facts)
+    heaviest, card = heaviest_gib(facts), card_gib(facts)
     if heaviest is None or card is None or heaviest.value < 0.85 * card.value:
         return None
     return Observation(f"{heaviest.says}, {card.says}", heaviest.cites + card.cites, 0.5, 0.05)
@@ -163,7 +144,7 @@ def _fraction(facts: Facts, cites: tuple[str, ...]) -> Remedy | None:
 
 
 def _roomy_fraction(facts: Facts, now: float | None) -> float | None:
-    heaviest, card = _heaviest(facts), _card_gib(facts)
+    heaviest, card = heaviest_gib(facts), card_gib(facts)
     wanted = [now + 0.03] if now is not None else []
     if heaviest is not None and card is not None:
         wanted.append(heaviest.value / card.value + POOL_SHARE)
@@ -186,10 +167,8 @@ def _set_fraction(value: float, title: str, cites: tuple[str, ...], facts: Facts
 
 
 def _more_stages(facts: Facts, cites: tuple[str, ...]) -> Remedy | None:
-    heaviest, card, ring, total = _heaviest(facts), _card_gib(facts), stages(facts), world(facts)
-    if heaviest is None or card is None or ring is None or total is None:
-        return None
-    if heaviest.value < 0.8 * card.value:
+    heaviest, card, ring = heaviest_gib(facts), card_gib(facts), stages(facts)
+    if heaviest is None or card is None or ring is None or heaviest.value < 0.8 * card.value:
         return None
     weights = facts.numbers("start.weights_gib")
     if max(weights.values()) > 1.15 * sum(weights.values()) / len(weights):

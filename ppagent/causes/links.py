@@ -59,22 +59,24 @@ def world(facts: Facts) -> Known | None:
 
 def nvlink(facts: Facts) -> Sighting | None:
     """Whether NVLink joins the GPUs: the topology, else what SGLang said when it refused its kernel, else the cards."""
-    shown = facts.flag("gpu.nvlink")
-    if shown is not None:
-        worst = facts.text("gpu.link_worst")
-        link = f", farthest link {worst}" if worst else ""
-        return Sighting(
-            shown,
-            facts.cite("gpu.nvlink", "gpu.link_worst"),
-            f"the topology shows {'NVLink' if shown else 'no NVLink'}{link}",
-        )
-    worst = facts.text("gpu.link_worst")
-    if worst:
-        return Sighting(worst.startswith("NV"), facts.cite("gpu.link_worst"), f"farthest link {worst}")
+    shown, worst = facts.flag("gpu.nvlink"), facts.text("gpu.link_worst")
+    if shown is not None or worst is not None:
+        return _by_topology(facts, shown, worst)
     if "pcie-only" in trouble_words(facts, "custom_allreduce_disabled", "reason").lower():
         cites = facts.cite("trouble.custom_allreduce_disabled.reason")
         return Sighting(False, cites, "SGLang itself found PCIe-only GPUs")
     return nvlink_by_name(facts)
+
+
+def _by_topology(facts: Facts, shown: bool | None, worst: str | None) -> Sighting:
+    """NVLink counts where the farthest pair has it too: bridges between pairs leave a group of four on PCIe."""
+    cites = facts.cite("gpu.nvlink", "gpu.link_worst")
+    if worst is None:
+        return Sighting(shown is True, cites, f"the topology shows {'NVLink' if shown else 'no NVLink'}")
+    if worst.startswith("NV"):
+        return Sighting(True, cites, f"the topology shows NVLink ({worst}) between all cards")
+    some = "NVLink between some pairs only" if shown else "no NVLink"
+    return Sighting(False, cites, f"the topology shows {some}, farthest link {worst}")
 
 
 def through_host(facts: Facts) -> Sighting | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from packaging.version import Version
 
 from ppagent.causes.situation import Cites, Known
+from ppagent.evidence.evidence import FactValue
 from ppagent.evidence.facts import Facts
 from ppagent.sglang.versions import parse_version
 
@@ -67,6 +68,13 @@ def trouble_words(facts: Facts, kind: str, field: str) -> str:
         values = fact.value if isinstance(fact.value, list) else [fact.value]
         said.extend(str(value) for value in values if value is not None)
     return "; ".join(dict.fromkeys(said))
+
+
+def every(facts: Facts, name: str) -> tuple[list[FactValue], Cites]:
+    """A list fact over all hosts, with the evidence of each; no evidence where no host states it."""
+    stated = [fact for fact in facts.all(name) if isinstance(fact.value, list)]
+    items = [item for fact in stated for item in (fact.value if isinstance(fact.value, list) else [])]
+    return items, tuple(dict.fromkeys(fact.evidence for fact in stated))
 
 
 def env(facts: Facts, name: str) -> str | None:

@@ -1,0 +1,82 @@
+"""How far a step is from what the card's memory allows, and measured comparisons of one setting with another.
+
+A gap says that something is slow, not what; it counts for a kernel only where a known table names that kernel too.
+"""
+
+from ppagent.causes.cards import card
+from ppagent.causes.situation import Known, levels, tensor_parallel
+from ppagent.errors import UserError
+from ppagent.evidence.evidence import FactValue
+from ppagent.evidence.facts import Facts
+from ppagent.model.architecture import Architecture, read_architecture
+from ppagent.model.roofline import Roofline
+
+
+def architecture(facts: Facts) -> Architecture | None:
+    """The model as its config.json describes it; None where too little of it is known."""
+    known = [fact for name in facts if name.startswith("model.") and (fact := facts.get(name)) is not None]
+    config = {fact.name.removeprefix("model."): fact.value for fact in known}
+    if not config:
+        return None
+    try:
+        return read_architecture(config)
+    except UserError:
+        return None
+
+
+def bandwidth_gap(facts: Facts) -> Known | None:
+    """Measured time of a decode step over its floor at peak memory bandwidth, at the lowest measured level.
+
+    A well served model lies between 1.5 and 6. None where decode runs without graphs, since launches then make the
+    gap, and where the card, the model or a level is not known.
+    """
+    found, model, measured, ranks = card(facts), architecture(facts), levels(facts), tensor_parallel(facts)
+    if found is None or model is None or not measured or ranks is None:
+        return None
+    replayed = facts.number("decode.graph_true_share")
+    if replayed is None or replayed < 0.9:
+        return None
+    level = measured[0]
+    floor_ms = Roofline(model, found[0], tp=int(ranks.value)).ring_ms(level.concurrency)
+    if floor_ms <= 0:
+        return None
+    says = (
+        f"a step takes {level.turn_ms:.1f} ms at {level.concurrency:g} in flight, "
+        f"{level.turn_ms / floor_ms:.0f} times the {floor_ms:.1f} ms that reading the weights takes"
+    )
+    cites = level.cites + found[1] + facts.cite("model.num_hidden_layers")
+    return Known(level.turn_ms / floor_ms, tuple(dict.fromkeys(cites)), says)
+
+
+def measured_gain(facts: Facts, *names: str) -> Known | None:
+    """The largest measured ratio after / before of a comparison that changed one of `names` (a flag, a variable, or a
+    word of its description), beyond its noise."""
+    best: Known | None = None
+    for row in facts.items("trial.comparisons"):
+        gain = _gain(row, names)
+        if gain is not None and (best is None or gain > best.value):
+            says = f"{_described(row)} changed the rate to {gain:.2f} times"
+            best = Known(gain, facts.cite("trial.comparisons"), says)
+    return best
+
+
+def _gain(row: FactValue, names: tuple[str, ...]) -> float | None:
+    if not isinstance(row, dict) or not any(name.lower() in _described(row).lower() for name in names):
+        return None
+    before, after, noise = row.get("before"), row.get("after"), row.get("noise_share")
+    if not isinstance(before, int | float) or not isinstance(after, int | float) or before <= 0:
+        return None
+    spread = noise if isinstance(noise, int | float) else 0.03
+    return after / before if after / before > 1 + spread else None
+
+
+def _described(row: FactValue) -> str:
+    if not isinstance(row, dict):
+        return ""
+    words = [str(row.get("what") or "")]
+    for key in ("set", "env"):
+        part = row.get(key)
+        words += [f"{name}={value}" for name, value in part.items()] if isinstance(part, dict) else []
+    unset = row.get("unset")
+    words += [f"without {name}" for name in unset] if isinstance(unset, list) else []
+    return " ".join(word for word in words if word)

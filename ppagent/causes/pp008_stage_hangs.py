@@ -1,0 +1,160 @@
+"""PP008 a stage hangs
+
+What it is
+    One stage stopped: it crashed, hangs in a kernel, or waits for something that never comes. Its neighbours wait for
+    its hidden states or tokens, and their watchdogs end the server.
+
+Why it matters
+    The rank that reports the time-out is the one that waited. Looking at it leads nowhere; the one that fell silent
+    first is where it began.
+
+Signals
+    A watchdog or collective time-out on some stage; one stage whose log lines end well before the others'; decode lines
+    that end without an error.
+
+What refutes it
+    One stage. A log in which all stages go on to the end without a time-out.
+
+Remedies
+    Look at the stage that went silent first, on its host: its last lines, its kernel log, its stack. A longer watchdog
+    only hides it.
+"""
+
+import re
+
+from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.sighting import came_up, trouble, trouble_words
+from ppagent.causes.situation import stages
+from ppagent.evidence.facts import Facts
+
+_TIMEOUTS = ("watchdog_timeout", "soft_watchdog", "nccl_timeout")
+
+
+class StageHangs:
+    id = "PP008"
+    name = "a stage hangs"
+    prior = 0.04
+    wants = (
+        "args.pp_size",
+        *(f"trouble.{kind}" for kind in _TIMEOUTS),
+        "log.silent_rank",
+        "log.last_seen",
+        "log.ended_without_decode",
+        "decode.lines",
+    )
+
+    def observe(self, facts: Facts) -> tuple[Observation, ...]:
+        ring = stages(facts)
+        if ring is not None and ring.value < 2:
+            return (Observation("there is one pipeline stage only", ring.cites, 0.001, 0.5),)
+        if ring is None:
+            return ()
+        found = (_timeout(facts), _silent(facts), _no_decode(facts), _goes_on(facts))
+        return tuple(o for o in found if o is not None)
+
+    def probes(self, facts: Facts) -> tuple[Probe, ...]:
+        ring = stages(facts)
+        if ring is not None and ring.value < 2:
+            return ()
+        if facts.get("log.lines") is None:
+            return (Probe("logs.trouble", "time-outs and the last lines of each stage stand in the log", 0),)
+        timed_out = trouble(facts, *_TIMEOUTS) is not None
+        if timed_out and went_silent(facts) is None:
+            return (Probe("logs.last_seen", "which stage fell silent first, on every host's log", 0),)
+        return ()
+
+    def advise(self, facts: Facts) -> Advice:
+        silent = went_silent(facts)
+        cites = facts.cite(*(f"trouble.{kind}" for kind in _TIMEOUTS), "log.silent_rank", "log.last_seen")
+        suspect = silent[0] if silent is not None else _neighbour(facts)
+        look = Remedy(
+            self.id,
+            "operator",
+            f"Look at {suspect}: its last lines, its host's kernel log, and its stack (py-spy dump) while it hangs",
+            Change(),
+            cites,
+            risks=("py-spy halts a process for a moment",),
+            verify="the same load runs past the point where it hung",
+            rollback="none needed",
+        )
+        declined = (
+            Declined("--watchdog-timeout", "a longer wait ends the same way, later", cites),
+            Declined(f"a search on {waiting_rank(facts) or 'the rank that timed out'}", "it only waited", cites),
+        )
+        return Advice((look,), declined)
+
+
+def went_silent(facts: Facts) -> tuple[str, tuple[str, ...], str] | None:
+    """The stage whose lines ended first, the evidence, and when."""
+    seen = {rank: str(at) for rank, at in facts.table("log.last_seen").items() if at is not None}
+    named = facts.text("log.silent_rank")
+    if named is not None:
+        return named, facts.cite("log.silent_rank", "log.last_seen"), seen.get(named, "")
+    if len(seen) < 2 or trouble(facts, *_TIMEOUTS) is None:
+        return None
+    first = min(seen, key=lambda rank: seen[rank])
+    if seen[first] == max(seen.values()) or first == waiting_rank(facts):
+        return None
+    return first, facts.cite("log.last_seen"), seen[first]
+
+
+def waiting_rank(facts: Facts) -> str | None:
+    """The stage that reported a time-out, as far as its line says."""
+    for kind in _TIMEOUTS:
+        for field in ("ranks", "rank", "stage"):
+            match = re.search(r"\bPP\d+", trouble_words(facts, kind, field))
+            if match is not None:
+                return match.group()
+    return None
+
+
+def _neighbour(facts: Facts) -> str:
+    """The stage before the one that waited: it was to send what never came."""
+    waited, ring = waiting_rank(facts), stages(facts)
+    if waited is None or ring is None:
+        return "the stage whose lines end first, on every host's log"
+    previous = (int(waited[2:]) - 1) % int(ring.value)
+    return f"PP{previous}, the neighbour that {waited} waited for"
+
+
+def _timeout(facts: Facts) -> Observation | None:
+    seen = trouble(facts, *_TIMEOUTS)
+    if seen is None:
+        return None
+    waited, silent = waiting_rank(facts), went_silent(facts)
+    says = seen.says + (f" on {waited}, which waited" if waited else "")
+    if silent is not None:
+        says += f"; {silent[0]} fell silent first" + (f" ({silent[2]})" if silent[2] else "")
+    cites = seen.cites + (silent[1] if silent is not None else ())
+    up = came_up(facts)
+    if up is not None and not up.yes:
+        return Observation(f"{says}, before the server was up", cites, 0.4, 0.08)
+    soft = trouble(facts, "watchdog_timeout", "nccl_timeout") is None
+    return Observation(says, cites, 0.85, 0.08 if soft else 0.008)
+
+
+def _silent(facts: Facts) -> Observation | None:
+    named = facts.text("log.silent_rank")
+    if named is None or trouble(facts, *_TIMEOUTS) is not None:
+        return None
+    says = f"the lines of {named} end well before those of the other stages"
+    return Observation(says, facts.cite("log.silent_rank"), 0.7, 0.02)
+
+
+def _no_decode(facts: Facts) -> Observation | None:
+    if not facts.flag("log.ended_without_decode"):
+        return None
+    says = "prefill was logged and no decode line followed"
+    return Observation(says, facts.cite("log.ended_without_decode"), 0.4, 0.1)
+
+
+def _goes_on(facts: Facts) -> Observation | None:
+    if not facts.number("decode.lines") or facts.get("log.lines") is None:
+        return None
+    if trouble(facts, *_TIMEOUTS) is not None or facts.text("log.silent_rank") is not None:
+        return None
+    says = "decode lines go on, with no time-out and no stage that falls silent"
+    return Observation(says, facts.cite("decode.lines"), 0.02, 0.8)
+
+
+CAUSE = StageHangs()
