@@ -8,27 +8,13 @@ stage k runs pass t - k. Times are milliseconds.
 
 import heapq
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ppagent.model.admission import Batch, Scheduler
 from ppagent.model.ring import Ring
+from ppagent.model.tally import Outcome, Tally
 from ppagent.model.workload import Admission, Load, Request
 
 IDLE_PASS_MS = 0.05
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What one run showed, warm-up left out. `filled` is the mean number of slots that held requests."""
-
-    tokens_per_s: float
-    mean_itl_ms: float
-    mean_ttft_ms: float
-    filled: float
-    running_per_pass: float
-    finished: int
-    busy: tuple[float, ...]
 
 
 def simulate(
@@ -49,7 +35,7 @@ def simulate(
     """
     run = _Run(ring, load, admission, prefill_token_ms, synchronous, random.Random(seed), warm_up_s * 1000.0)
     run.until((warm_up_s + seconds) * 1000.0)
-    return run.outcome()
+    return run.tally.outcome(run.host[0])
 
 
 class _Run:
@@ -67,7 +53,7 @@ class _Run:
     ) -> None:
         count = len(ring.stages)
         self.ring, self.load, self.draw, self.synchronous = ring, load, draw, synchronous
-        self.prefill_token_ms, self.warm_ms = prefill_token_ms, warm_ms
+        self.prefill_token_ms = prefill_token_ms
         self.scheduler = Scheduler(ring.slots, admission)
         self.launch_ms = [stage.host_ms for stage in ring.stages]
         self.half_ms = ring.bookkeeping_ms / 2
@@ -80,10 +66,7 @@ class _Run:
         self.arrivals = [(step_ms * index, index) for index in range(load.clients)]
         self.serial = load.clients
         self.held = 0
-        self.tokens = self.intervals = self.firsts = self.finished = self.decodes = self.decoded = 0
-        self.itl_sum_ms = self.ttft_sum_ms = self.filled_ms = 0.0
-        self.sampled_ms = warm_ms
-        self.busy_ms = [0.0] * count
+        self.tally = Tally(warm_ms, count)
 
     def until(self, end_ms: float) -> None:
         """Run waves until stage 0's clock passes `end_ms`."""
@@ -94,7 +77,7 @@ class _Run:
         collect = self._launch_and_collect if deep else self._collect
         while self.host[0] < end_ms:
             if wave % slots == 0:
-                self._sample_fill()
+                self.tally.sample_fill(self.host[0], self.scheduler.slots)
             self.passes[wave % size] = self._schedule(wave % slots)
             if self.in_flight:
                 for k in range(last, -1, -1):
@@ -102,19 +85,6 @@ class _Run:
                 for k in range(last + 1):
                     collect(k, self.passes[(wave - k) % size], self.passes[(wave - oldest - k) % size])
             wave += 1
-
-    def outcome(self) -> Outcome:
-        """Figures over the time since the warm-up."""
-        span_ms = max(self.host[0] - self.warm_ms, 1e-9)
-        return Outcome(
-            tokens_per_s=1000.0 * self.tokens / span_ms,
-            mean_itl_ms=self.itl_sum_ms / max(self.intervals, 1),
-            mean_ttft_ms=self.ttft_sum_ms / max(self.firsts, 1),
-            filled=self.filled_ms / max(self.sampled_ms - self.warm_ms, 1e-9),
-            running_per_pass=self.decoded / max(self.decodes, 1),
-            finished=self.finished,
-            busy=tuple(min(1.0, busy_ms / span_ms) for busy_ms in self.busy_ms),
-        )
 
     def _schedule(self, index: int) -> Batch | None:
         now = self.host[0]
@@ -193,8 +163,8 @@ class _Run:
         end_ms = max(start_ms + work_ms, launched_ms)
         self.free[k] = batch.done_ms = end_ms
         self.host[k] = end_ms if self.synchronous else launched_ms
-        if end_ms > self.warm_ms:
-            self.busy_ms[k] += work_ms
+        if end_ms > self.tally.since_ms:
+            self.tally.busy_ms[k] += work_ms
 
     def _result(self, k: int, batch: Batch, now_ms: float) -> None:
         self.host[k] = now_ms + self.half_ms
@@ -204,7 +174,8 @@ class _Run:
             self.in_flight -= 1
 
     def _emit(self, batch: Batch, now: float) -> None:
-        counted = now > self.warm_ms
+        tally = self.tally
+        counted = now > tally.since_ms
         joining = batch.prompt_tokens > 0
         for request in batch.requests:
             if request is batch.unfinished:
@@ -212,27 +183,18 @@ class _Run:
             if joining:
                 batch.slot.running.append(request)
             if counted:
-                self._count(request, now, joining)
+                tally.token(request, now, joining)
             request.last_ms = now
             request.left -= 1
             if request.left == 0:
+                tally.finished += counted
                 self.scheduler.leave(batch.slot, request)
                 self._answered(now)
         if counted and not joining:
-            self.decodes += 1
-            self.decoded += len(batch.requests)
-
-    def _count(self, request: Request, now: float, first: bool) -> None:
-        self.tokens += 1
-        if first:
-            self.firsts += 1
-            self.ttft_sum_ms += now - request.arrived_ms
-            return
-        self.intervals += 1
-        self.itl_sum_ms += now - request.last_ms
+            tally.decodes += 1
+            tally.decoded += len(batch.requests)
 
     def _answered(self, now: float) -> None:
-        self.finished += now > self.warm_ms
         self.held += 1
         if self.load.lockstep and self.held < self.load.clients:
             return
@@ -241,15 +203,3 @@ class _Run:
             heapq.heappush(self.arrivals, (again_ms + index * self.load.gap_ms, self.serial))
             self.serial += 1
         self.held = 0
-
-    def _sample_fill(self) -> None:
-        now = self.host[0]
-        if now > self.sampled_ms:
-            filled = sum(1 for slot in self.scheduler.slots if slot.running)
-            self.filled_ms += filled * (now - self.sampled_ms)
-            self.sampled_ms = now
-
-
-def decode_fill(outcomes: Sequence[Outcome]) -> float:
-    """Mean number of filled slots over several runs."""
-    return sum(outcome.filled for outcome in outcomes) / len(outcomes)

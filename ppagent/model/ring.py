@@ -32,8 +32,8 @@ class Stage:
 class Ring:
     """P stages in a ring with `slots` micro-batch slots: P plus the async batch depth (SGLang 0.5.7+).
 
-    `hop_ms` is the hand-off between two stages (message and transfer), `return_ms` the way of the sampled token from the
-    last stage back to the first, `bookkeeping_ms` what the CPU of each stage spends on a pass beside the launch
+    `hop_ms` is the hand-off between two stages (message and transfer), `return_ms` the way of the sampled token from
+    the last stage back to the first, `bookkeeping_ms` what the CPU of each stage spends on a pass beside the launch
     (scheduling, handling the result).
     """
 
@@ -142,7 +142,7 @@ def equal_ring(
 def shared_ring(
     ring_base_ms: float, ring_per_request_ms: float, shares: Sequence[float], return_ms: float = 0.0
 ) -> Ring:
-    """A ring whose turn with one filled slot is `ring_base_ms + ring_per_request_ms * C`, split by `shares` of the work.
+    """A ring whose turn with one slot filled is `ring_base_ms + ring_per_request_ms * C`, split by `shares`.
 
     This is how measured levels become stages: their sum is known, their split comes from the layers.
     """

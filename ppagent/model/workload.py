@@ -10,8 +10,8 @@ class Load:
 
     Output lengths are uniform over `output_tokens` (low, high), first requests come evenly over `start_spread_ms`
     (0: all at once). `client_ms` is what an answer's end costs on the way out and back in (detokenising, HTTP).
-    With `lockstep` the next round starts only when all answers of the last one are there, as a batch job sends; even then
-    the requests of a round arrive `gap_ms` apart, which decides how a burst falls into the slots.
+    With `lockstep` the next round starts only when all answers of the last one are there, as a batch job sends; even
+    then the requests of a round arrive `gap_ms` apart, which decides how a burst falls into the slots.
     """
 
     clients: int

@@ -1,0 +1,151 @@
+"""What decode graphs would give where they are off, alone and together with a spread.
+
+Launches and device work run side by side, so a graph can only take away what of the launch time is not hidden behind
+the device. Data bound that share: launches do not grow with the batch, so what a turn grows from the lowest level on is
+device time, and at the highest level nearly all of it is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ppagent.model.costs import BOOKKEEPING_MS, GRAPH_LAUNCH_MS, HOP_MS
+from ppagent.model.forecast import COLD_FLOOR, Forecast, throughput_forecast
+from ppagent.model.levels import Level
+from ppagent.model.ring import Ring, Stage
+from ppagent.model.roofline import Roofline
+
+# The largest gain from decode graphs found published is 4.7x, for a tiny model (deepspeedai/DeepSpeed#8352).
+LARGEST_GAIN = 4.7
+
+
+@dataclass(frozen=True)
+class GraphCase:
+    """An eager deployment: levels measured with all requests in one slot, the layers of each stage, its roofline.
+
+    `roofline` is None where model or card are not known; the bounds then rest on the levels alone.
+    """
+
+    levels: tuple[Level, ...]
+    split: tuple[int, ...]
+    roofline: Roofline | None = None
+
+    def __post_init__(self) -> None:
+        if not self.levels:
+            raise ValueError("a gain needs a measured level to start from")
+
+    @property
+    def stages(self) -> int:
+        return len(self.split)
+
+    @property
+    def lowest(self) -> Level:
+        """The level with the least device work, where launches show most."""
+        return min(self.levels, key=lambda level: level.concurrency)
+
+    def efficiency(self) -> tuple[float, float]:
+        """Range of the share of peak bandwidth that this server's kernels reach, from the level nearest the roofline.
+
+        The low end takes the whole turn for device time, the high end leaves hops and bookkeeping of the first stage
+        out. Kernels at a smaller batch are taken as no better than at that level.
+        """
+        if self.roofline is None:
+            raise ValueError("an efficiency needs a roofline")
+        around_ms = HOP_MS * self.stages + 2 * BOOKKEEPING_MS
+        best = max(self.levels, key=lambda level: self._peak_share(level))
+        peak_ms = self.roofline.ring_ms(best.concurrency)
+        low = peak_ms / best.turn_ms
+        return min(low, 1.0), min(peak_ms / max(best.turn_ms - around_ms, peak_ms), 1.0)
+
+    def _peak_share(self, level: Level) -> float:
+        assert self.roofline is not None
+        return self.roofline.ring_ms(level.concurrency) / level.turn_ms
+
+
+def forecast_graph(case: GraphCase, concurrency: int) -> Forecast:
+    """Decode graphs on, everything else as it is: all `concurrency` requests in one slot.
+
+    Raises ValueError where no level was measured at `concurrency`.
+    """
+    level = _level_at(case.levels, concurrency)
+    baseline = level.tokens_per_s or 1000.0 * concurrency / level.turn_ms
+    exposed_ms = _exposed_ms(case, level)
+    fastest_ms = max(level.turn_ms - exposed_ms, level.turn_ms / LARGEST_GAIN)
+    slowest_ms = level.turn_ms
+    if case.roofline is not None:
+        low, high = case.efficiency()
+        peak_ms = case.roofline.ring_ms(concurrency)
+        around_ms = HOP_MS * case.stages + BOOKKEEPING_MS
+        fastest_ms = max(fastest_ms, peak_ms / high + around_ms)
+        slowest_ms = min(level.turn_ms, peak_ms / low + case.stages * (BOOKKEEPING_MS + HOP_MS))
+    fastest_ms = min(fastest_ms, slowest_ms)
+    candidates = [baseline * level.turn_ms / turn_ms for turn_ms in (slowest_ms, fastest_ms)]
+    regime = (
+        "device-bound: launches are hidden behind the device's work, a graph has little to take away"
+        if candidates[-1] < 1.1 * baseline
+        else "host-bound: launches take longer than the device's work"
+    )
+    return throughput_forecast(concurrency, baseline, candidates, regime, _notes(case), floor=(0.0, 0.0))
+
+
+def forecast_graph_and_spread(
+    case: GraphCase, concurrency: int, limit: int, split: Sequence[int] | None = None
+) -> Forecast:
+    """Decode graphs on and `limit` requests a slot, with `split` layers a stage (as now where it is None).
+
+    Raises ValueError without a roofline: what a stage then takes cannot be known from an eager run.
+    """
+    if case.roofline is None:
+        raise ValueError("a forecast with graphs and filled slots needs the model's config and the card")
+    running = min(concurrency, limit * case.stages)
+    filled = min(case.stages, -(-running // limit))
+    batch = running / filled
+    times_ms = case.roofline.stage_ms(split or case.split, batch)
+    baseline = _baseline(case.levels, concurrency)
+    candidates: list[float] = []
+    for share, serial in zip(case.efficiency(), (True, False), strict=True):
+        stages = tuple(Stage(time_ms / share, 0.0, GRAPH_LAUNCH_MS) for time_ms in times_ms)
+        ring = Ring(stages, HOP_MS, BOOKKEEPING_MS, bookkeeping_ms=BOOKKEEPING_MS)
+        turn_ms = ring.turn_ms(filled, running)
+        if serial:
+            turn_ms = max(turn_ms, sum(times_ms) / share + case.stages * (BOOKKEEPING_MS + HOP_MS))
+        candidates.append(1000.0 * running / turn_ms)
+    slowest = max(range(case.stages), key=lambda stage: times_ms[stage])
+    regime = f"stage {slowest} paces the ring at {times_ms[slowest]:.2f} ms of peak bandwidth a step"
+    floor = (COLD_FLOOR / 2 if case.lowest.measure == "throughput" else 0.0, 0.0)
+    return throughput_forecast(concurrency, baseline, candidates, regime, _notes(case), floor=floor)
+
+
+def _exposed_ms(case: GraphCase, level: Level) -> float:
+    """Most launch time that `level`'s turn can still show.
+
+    At the lowest level at most all of the turn that is not device work; every millisecond that the device's work grows
+    from there hides one. What stays is the first stage's launch, which nothing runs beside.
+    """
+    lowest = case.lowest
+    device_ms = 0.0 if case.roofline is None else case.roofline.ring_ms(lowest.concurrency)
+    hidden_ms = level.turn_ms - lowest.turn_ms
+    launch_ms = max(lowest.turn_ms - case.stages * (BOOKKEEPING_MS + HOP_MS), 0.0)
+    first_ms = max(launch_ms / case.stages - GRAPH_LAUNCH_MS, 0.0)
+    return min(max(lowest.turn_ms - device_ms - hidden_ms, first_ms), level.turn_ms)
+
+
+def _level_at(levels: Sequence[Level], concurrency: int) -> Level:
+    for level in levels:
+        if level.concurrency == concurrency:
+            return level
+    raise ValueError(f"no level was measured at concurrency {concurrency}")
+
+
+def _baseline(levels: Sequence[Level], concurrency: int) -> float:
+    level = _level_at(levels, concurrency)
+    return level.tokens_per_s or 1000.0 * concurrency / level.turn_ms
+
+
+def _notes(case: GraphCase) -> tuple[str, ...]:
+    notes = ["levels taken as measured with all requests in one slot and without graphs"]
+    if case.roofline is None:
+        notes.append("model or card not known: the bound rests on the levels alone")
+    else:
+        low, high = case.efficiency()
+        notes.append(f"kernels reach {low:.0%} to {high:.0%} of peak bandwidth, as at the best level")
+    return tuple(notes)

@@ -1,0 +1,38 @@
+"""Which slots requests fill, and the line of turns that follows from a fill."""
+
+from collections.abc import Sequence
+
+from ppagent.model.fit import Line, fit_line
+from ppagent.model.levels import Level
+
+# Fills are tried in steps of this: clumps come and go, so a mean fill is no whole number.
+FILL_STEP = 0.25
+
+
+def line_at_fill(levels: Sequence[Level], fill: float, slots: int, slot_limit: int | None = None) -> Line | None:
+    """The turn over requests *a slot* if they fill up to `fill` slots evenly; None where there is one level only."""
+    batches = [level.concurrency / filled_slots(level.concurrency, fill, slots, slot_limit) for level in levels]
+    return fit_line(batches, [level.turn_ms for level in levels])
+
+
+def filled_slots(concurrency: int, fill: float, slots: int, slot_limit: int | None = None) -> float:
+    """Slots that `concurrency` requests fill: `fill` where the limit leaves them alone, more where it forces them."""
+    filled = min(fill, float(concurrency), float(slots))
+    if slot_limit is not None:
+        filled = max(filled, min(float(slots), float(-(-concurrency // slot_limit))))
+    return filled
+
+
+def fills_to_try(slots: int) -> list[float]:
+    """Mean fills from one slot to all of them."""
+    return [1 + FILL_STEP * step for step in range(int((slots - 1) / FILL_STEP) + 1)]
+
+
+def worst_miss(levels: Sequence[Level], fill: float, slots: int) -> float:
+    """Worst miss of a ring whose requests fill up to `fill` slots evenly."""
+    batches = [level.concurrency / min(fill, level.concurrency, slots) for level in levels]
+    line = fit_line(batches, [level.turn_ms for level in levels])
+    if line is None:
+        mean_ms = sum(level.turn_ms for level in levels) / len(levels)
+        return max(abs(level.turn_ms - mean_ms) / level.turn_ms for level in levels)
+    return line.worst_residual if line.base_ms > 0 and line.per_request_ms > -0.01 * line.base_ms else float("inf")
