@@ -136,7 +136,7 @@ def _unbound(facts: Facts) -> Observation | None:
 
 def _jitter(facts: Facts) -> Observation | None:
     spoken = said(facts, _JITTER)
-    return None if spoken is None else Observation(spoken.says, spoken.cites, 0.6, 0.02)
+    return None if spoken is None else Observation(spoken.says, spoken.cites, 0.6, 0.015)
 
 
 def _tried(facts: Facts) -> Observation | None:

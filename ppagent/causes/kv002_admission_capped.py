@@ -130,7 +130,7 @@ def _slots_at_default_limit(facts: Facts) -> Observation | None:
     says = f"{fullest.says}, {limit.says}, and {waits.says}"
     cites = tuple(dict.fromkeys(fullest.cites + limit.cites + waits.cites))
     if fullest.value >= limit.value:
-        return Observation(says, cites, 0.9, 0.02)
+        return Observation(says, cites, 0.95, 0.015)
     return Observation(says, cites, 0.05, 0.6) if fullest.value < 0.8 * limit.value else None
 
 

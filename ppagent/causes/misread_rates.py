@@ -88,7 +88,7 @@ def after_idle(facts: Facts) -> Misreading | None:
     if lowest.value > 0.1 * own.value:
         return None
     says = f"{lowest.says}, while the log without the lines that follow an idle stretch is at {own.value:.4g} tok/s"
-    right = f"Leave out the first decode line after idling: it divides by the idle time; steady is {own.value:.4g} tok/s"
+    right = f"Leave out the first decode line after idling: it holds the idle time; steady is {own.value:.4g} tok/s"
     return Misreading(says, _joined(lowest, own), 0.6, 0.015, right)
 
 
