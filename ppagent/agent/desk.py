@@ -11,12 +11,13 @@ from ppagent.agent.state import State
 from ppagent.agent.toolbox import Toolbox
 from ppagent.causes.catalog import all_causes
 from ppagent.causes.cause import Cause
+from ppagent.causes.judge import Judgement
 from ppagent.changes.proposal import Plan
 from ppagent.evidence.facts import Facts
 from ppagent.evidence.ledger import Ledger
 from ppagent.plugins import Grade, ToolContext
 
-Planner = Callable[[Board, Facts], Plan]
+Planner = Callable[[Sequence[Judgement], Facts], Plan]
 Watcher = Callable[[ToolCall], None]
 
 
@@ -53,7 +54,7 @@ class Desk:
     def propose(self) -> Plan:
         """The plan that the board leads to, made once."""
         if self.plan is None:
-            self.plan = self.planner(self.board(), self.facts())
+            self.plan = self.planner([h.judgement for h in self.board().supported], self.facts())
         return self.plan
 
     def cost(self, state: State) -> Cost:

@@ -167,4 +167,5 @@ def _result(desk: Desk, state: State, session: str, status: Status) -> Investiga
         next_probes=probes,
         denied=tuple(state["denied"]),
         cost=desk.cost(state),
+        waterfall=tuple(WaterfallStep(s.step, round(s.value, 1), s.unit) for s in plan.waterfall),
     )

@@ -9,6 +9,14 @@ from ppagent.evidence.facts import Fact, Facts
 CAPTURE_SIZES = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 80, 96, 128, 160, 192, 224, 256, 320, 384, 448, 512)
 """Round batch sizes that every version's default list holds (0.4.7-0.5.23, server_args and cuda_graph_runner)."""
 
+OFF_SWITCHES = (
+    "--disable-cuda-graph",
+    "--disable-decode-cuda-graph",
+    "--cuda-graph-backend-decode",
+    "--cuda-graph-config",
+)
+"""Launch flags that can switch decode graphs off."""
+
 FORCING_BACKENDS = ("torch_native", "flex_attention")
 """Attention backends that switch decode graphs off (server_args, all versions read)."""
 

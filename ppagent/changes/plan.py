@@ -2,20 +2,21 @@
 
 from collections.abc import Sequence
 
-from ppagent.agent.board import Board
 from ppagent.causes.cause import Advice, Change, Declined, Remedy
+from ppagent.causes.judge import Judgement
 from ppagent.changes.commands import Installed, live_command, relaunch_command
 from ppagent.changes.forecasts import forecast
 from ppagent.changes.merge import Step, steps_of
 from ppagent.changes.proposal import Plan, Proposal
 from ppagent.changes.spelling import spell
+from ppagent.changes.waterfall import waterfall
 from ppagent.evidence.facts import Facts
 
 
-def make_plan(board: Board, facts: Facts) -> Plan:
+def make_plan(supported: Sequence[Judgement], facts: Facts) -> Plan:
     """Proposals for the supported causes, in the order to try them, and the levers declined on purpose."""
     installed = Installed.of(facts)
-    advice = [h.judgement.cause.advise(facts) for h in board.supported]
+    advice = [judgement.cause.advise(facts) for judgement in supported]
     remedies, lacking = _spelled(advice, installed)
     declined = [*(d for a in advice for d in a.declined), *lacking]
     proposals: list[Proposal] = []
@@ -25,7 +26,7 @@ def make_plan(board: Board, facts: Facts) -> Plan:
             declined.append(made)
         else:
             proposals.append(made)
-    return Plan(tuple(proposals), _once(declined))
+    return Plan(tuple(proposals), _once(declined), waterfall([j.cause.id for j in supported], facts))
 
 
 def _spelled(advice: Sequence[Advice], installed: Installed) -> tuple[list[Remedy], list[Declined]]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from ppagent.causes.cause import Change, Declined, RemedyKind
+from ppagent.model.waterfall import Step
 
 
 @dataclass(frozen=True)
@@ -42,3 +43,5 @@ class Plan:
 
     proposals: tuple[Proposal, ...] = ()
     declined: tuple[Declined, ...] = field(default=())
+    waterfall: tuple[Step, ...] = field(default=())
+    """From the ceiling down to what was observed; empty where nothing can be priced."""

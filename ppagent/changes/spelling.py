@@ -44,4 +44,4 @@ def spelling(flag: str, catalogue: Catalogue) -> str | None:
     candidates = (flag, *OLDER_NAMES.get(flag, ()))
     known = [name for name in candidates if name in catalogue.by_spelling]
     current = [name for name in known if not catalogue.by_spelling[name].deprecated]
-    return (current or known or [None])[0]
+    return next(iter(current or known), None)
