@@ -50,7 +50,7 @@ class GrammarOverhead:
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
-        if facts.arg_text("grammar_backend") == "none" or "metrics.grammar_queue" in facts:
+        if facts.arg_text("grammar_backend") == "none" or facts.get("metrics.grammar_queue") is not None:
             return ()
         return (Probe("http.metrics", "whether requests wait for a grammar is counted there", 1),)
 

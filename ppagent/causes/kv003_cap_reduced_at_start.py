@@ -47,7 +47,8 @@ class CapReducedAtStart:
         if facts.number("trouble.cap_reduced"):
             return () if queue(facts) is not None else (Probe("logs.decode", "whether anything waits is not known", 0),)
         if requested_share(facts) is None:
-            return () if "launch.command" in facts else (Probe("server.launch", "the requested cap is not known", 0),)
+            launch = Probe("server.launch", "the requested cap is not known", 0)
+            return () if facts.get("launch.command") is not None else (launch,)
         if effective(facts) is None:
             return (Probe("logs.startup", "the cap in force is not known", 0),)
         return ()
@@ -94,7 +95,7 @@ def _compared(facts: Facts) -> Observation | None:
 
 
 def _not_asked(facts: Facts) -> Observation | None:
-    if "launch.command" not in facts or facts.get("launch.max_running_requests") is not None:
+    if facts.get("launch.command") is None or facts.get("launch.max_running_requests") is not None:
         return None
     if facts.number("trouble.cap_reduced"):
         return None

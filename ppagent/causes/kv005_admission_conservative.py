@@ -52,7 +52,7 @@ class AdmissionConservative:
             return ()
         if facts.arg("schedule_conservativeness") is None:
             return (Probe("http.server_info", "schedule_conservativeness is not known", 1),)
-        if "metrics.new_token_ratio" not in facts:
+        if facts.get("metrics.new_token_ratio") is None:
             return (Probe("http.metrics", "how much admission reserves for answers to come is not known", 1),)
         return ()
 

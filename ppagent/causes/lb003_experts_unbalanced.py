@@ -45,7 +45,7 @@ class ExpertsUnbalanced:
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         spread_over = expert_ranks(facts)
-        if "metrics.eplb_balancedness" in facts or (spread_over is not None and spread_over.value < 2):
+        if facts.get("metrics.eplb_balancedness") is not None or (spread_over is not None and spread_over.value < 2):
             return ()
         if spread_over is None:
             return (Probe("http.server_info", "whether experts are spread over ranks is not known", 1),)
@@ -72,7 +72,7 @@ class ExpertsUnbalanced:
 def expert_ranks(facts: Facts) -> Known | None:
     """Ranks that the experts are spread over; 1 without expert parallelism or for a dense model, None unknown."""
     experts = facts.first("model.num_experts", "model.n_routed_experts", "model.num_local_experts")
-    if experts is None and "model.num_hidden_layers" in facts:
+    if experts is None and facts.get("model.num_hidden_layers") is not None:
         return Known(1, facts.cite("model.num_hidden_layers"), "the model has no experts")
     size = facts.arg("ep_size")
     if size is not None and size.number is not None and size.number > 1:

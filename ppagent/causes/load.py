@@ -11,7 +11,7 @@ from ppagent.evidence.facts import Facts
 def growth(facts: Facts) -> Known | None:
     """How the speed grows with the concurrency between the two highest load levels, as an exponent: 1 is in
     proportion, 0 is not at all."""
-    measured = [level for level in levels(facts) if level.concurrency >= 1]
+    measured = [level for level in levels(facts) if level.concurrency >= 1 and level.tokens_per_s > 0]
     tops = sorted({level.concurrency for level in measured})
     if len(tops) < 2:
         return None

@@ -68,9 +68,9 @@ class FigureMisread:
         return tuple(found)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
-        if rates_agree(facts) is not None or not (stated_rates(facts) or "bench.levels" in facts):
+        if rates_agree(facts) is not None or not (stated_rates(facts) or facts.get("bench.levels") is not None):
             return ()
-        if "decode.throughput.p50" in facts:
+        if facts.get("decode.throughput.p50") is not None:
             return ()
         return (Probe("logs.decode", "what the server itself says of its speed is not known", 0),)
 

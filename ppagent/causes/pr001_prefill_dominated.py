@@ -48,7 +48,7 @@ class PrefillDominated:
         found = []
         if prompt_over_answer(facts) is None:
             found.append(Probe("bench.results", "how long prompts and answers are is not known", 0))
-        if "prefill.share_of_lines" not in facts:
+        if facts.get("prefill.share_of_lines") is None:
             found.append(Probe("logs.prefill", "how much of the work is prefill is not known", 0))
         return tuple(found)
 

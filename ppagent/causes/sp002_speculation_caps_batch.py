@@ -53,7 +53,7 @@ class SpeculationCapsBatch:
             return ()
         if queue(facts) is None:
             return (Probe("logs.decode", "whether requests wait is not known", 0),)
-        if "launch.command" not in facts and not facts.number("trouble.spec_cap"):
+        if facts.get("launch.command") is None and not facts.number("trouble.spec_cap"):
             return (Probe("server.launch", "whether the launch asks for a cap of its own is not known", 0),)
         return ()
 

@@ -63,7 +63,7 @@ def implicit_cap(facts: Facts) -> Known | None:
         cites = facts.cite("trouble.spec_cap")
         return Known(IMPLICIT_CAP, cites, f"the log says the cap was set to {IMPLICIT_CAP} for speculation")
     asked = facts.get("launch.max_running_requests")
-    if asked is not None or "launch.command" not in facts:
+    if asked is not None or facts.get("launch.command") is None:
         return None
     effective = facts.first("args.max_running_requests", "start.max_running_requests", "internal.max_running_requests")
     ranks = facts.arg_number("dp_size") or 1.0
