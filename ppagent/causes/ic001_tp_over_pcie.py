@@ -10,7 +10,7 @@ Why it matters
 
 Signals
     tp_size above 1, a topology without NVLink (PIX, PXB, PHB, NODE, SYS), utilisation near 100 % at a third of the
-    power limit or less, all-reduces that by their number and cost fill a quarter of the step; worse where data goes
+    power limit or less, all-reduces that by their number and cost fill a third of the step; worse where data goes
     through host memory (NCCL_P2P_DISABLE, shared-memory transport).
 
 What refutes it
@@ -128,7 +128,7 @@ def _share(facts: Facts) -> Observation | None:
     if share is None or (link is not None and link.yes):
         return None
     says = f"{share.says} ({share.value:.0%}, estimated)"
-    if share.value >= 0.25:
+    if share.value >= 0.3:
         return Observation(says, share.cites, 0.8, 0.1)
     if share.value <= 0.05:
         return Observation(says, share.cites, 0.1, 0.5)

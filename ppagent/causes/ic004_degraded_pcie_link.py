@@ -26,6 +26,9 @@ from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, R
 from ppagent.causes.sighting import every
 from ppagent.evidence.facts import Facts
 
+WORKING_PERCENT = 50.0
+"""Utilisation from which a card is busy enough for its link to be at full speed."""
+
 _KERNEL_WORDS = ("pcie", "aer", "replay", "link is down", "bandwidth, limited by")
 
 
@@ -50,6 +53,7 @@ class DegradedPcieLink:
         "gpu.pcie_width_max",
         "gpu.pcie_gen",
         "gpu.pcie_gen_max",
+        "gpu.utilization",
         "gpu.under_load",
         "host.kernel_trouble",
     )
@@ -61,7 +65,7 @@ class DegradedPcieLink:
         if links.narrow:
             found.append(Observation("lanes are missing: " + ", ".join(links.narrow), cites, 0.6, 0.005))
         if links.slow:
-            found.append(Observation("slow under load: " + ", ".join(links.slow), cites, 0.5, 0.006))
+            found.append(Observation("slow under load: " + ", ".join(links.slow), cites, 0.6, 0.005))
         if links.odd and not links.narrow:
             found.append(Observation("narrower than the other cards: " + ", ".join(links.odd), cites, 0.4, 0.05))
         if links.full:
@@ -103,13 +107,14 @@ class DegradedPcieLink:
 def _links(facts: Facts) -> _Links:
     width, most = numbers_by_gpu(facts, "gpu.pcie_width"), numbers_by_gpu(facts, "gpu.pcie_width_max")
     gen, best = numbers_by_gpu(facts, "gpu.pcie_gen"), numbers_by_gpu(facts, "gpu.pcie_gen_max")
-    loaded = facts.flag("gpu.under_load") is True
+    loaded, busy = facts.flag("gpu.under_load") is True, numbers_by_gpu(facts, "gpu.utilization")
+    working = {g for g in gen if loaded and busy.get(g, 100.0) >= WORKING_PERCENT}
     narrow = tuple(f"GPU {g} x{w:g} of x{most[g]:g}" for g, w in width.items() if w < most.get(g, 0))
-    slow = tuple(f"GPU {g} Gen{v:g} of Gen{best[g]:g}" for g, v in gen.items() if loaded and v < best.get(g, 0))
+    slow = tuple(f"GPU {g} Gen{v:g} of Gen{best[g]:g}" for g, v in gen.items() if g in working and v < best.get(g, 0))
     widest = max(width.values(), default=0)
     odd = tuple(f"GPU {g} x{w:g} beside x{widest:g}" for g, w in width.items() if w < widest)
     known = bool(width) and width.keys() == most.keys() and bool(gen) and gen.keys() == best.keys()
-    return _Links(narrow, slow, odd, full=known and loaded and not (narrow or slow))
+    return _Links(narrow, slow, odd, full=known and working == gen.keys() and not (narrow or slow))
 
 
 def _kernel(facts: Facts) -> Observation | None:

@@ -12,7 +12,8 @@ Signals
     nnodes above pp_size with tp_size above 1; NCCL's `NET/Socket`; NCCL_IB_DISABLE=1.
 
 What refutes it
-    One node. At least as many stages as nodes: then each group lies inside a node and only hidden states cross.
+    One node. At least as many stages as nodes: then each group lies inside a node and only hidden states cross. NCCL
+    over RDMA (`NET/IB`).
 
 Remedies
     Stages across nodes and tensor parallelism inside each; or RDMA for NCCL (adapters, drivers, NCCL_IB_HCA).
@@ -80,6 +81,8 @@ def _transport(facts: Facts) -> tuple[Observation, ...]:
         return (Observation("NCCL moves data through sockets (NET/Socket)", sockets.cites, 0.9, 0.05),)
     if switched_on(facts, "NCCL_IB_DISABLE"):
         return (Observation("NCCL_IB_DISABLE is set", facts.cite("env.NCCL_IB_DISABLE"), 0.7, 0.05),)
+    if (rdma := trouble(facts, "nccl_ib_transport")) is not None:
+        return (Observation("NCCL moves data over RDMA (NET/IB)", rdma.cites, 0.04, 0.6),)
     if env(facts, "NCCL_IB_HCA"):
         return (Observation("RDMA adapters are named for NCCL", facts.cite("env.NCCL_IB_HCA"), 0.15, 0.5),)
     return ()

@@ -56,6 +56,10 @@ class SlowQuantisedPath:
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         if no_cuda(facts) is not None or _plain(facts) is not None or _any_gain(facts) is not None:
             return ()
+        if not facts.number("model.num_hidden_layers"):
+            return (Probe("server.model", "how the checkpoint is quantised is not known", 0),)
+        if generation(facts) is None:
+            return (Probe("gpu.samples", "which kernels are slow depends on the card", 2),)
         if slow_kv(facts) is None and slow_weights(facts) is None:
             return ()
         if bandwidth_gap(facts) is None:
