@@ -65,7 +65,10 @@ def retractions(facts: Facts) -> Known | None:
     counter = facts.get("metrics.retracted_reqs")
     if counter is not None and counter.number is not None:
         return Known(counter.number, (counter.evidence,), f"{counter.number:g} requests were retracted between scrapes")
-    return None if lines is None else Known(0, (lines.evidence,), "no retraction was logged")
+    read = facts.get("log.lines")
+    if read is None or not read.number or not facts.number("decode.lines"):
+        return None
+    return Known(0, (read.evidence,), f"no retraction among {read.number:g} lines of the log")
 
 
 def pipelined(facts: Facts) -> bool | None:

@@ -22,11 +22,12 @@ DEFAULT_STATE_RATIO = 0.9
 
 
 def requested_share(facts: Facts) -> Known | None:
-    """The requested cap as one scheduler's share of it, over the data-parallel ranks."""
+    """The requested cap as one scheduler's share of it, over the data-parallel ranks. The server's arguments keep
+    what was asked for; what took effect stands in the capacity line and the internal state."""
     stated = told(facts, "from")
     if stated is not None:
         return Known(stated, facts.cite("trouble.cap_reduced"), f"{stated:g} requested")
-    fact = facts.get("launch.max_running_requests")
+    fact = facts.first("launch.max_running_requests", "args.max_running_requests")
     if fact is None or not fact.number:
         return None
     ranks = data_parallel(facts)

@@ -53,7 +53,7 @@ class HostBound:
         if device_busy(facts) is None:
             found.append(Probe("http.metrics", "how much of the time the cards compute is not known", 1))
         if busiest_scheduler(facts) is None:
-            found.append(Probe("host.cpu", "the scheduler thread's use of its core is not known", 2))
+            found.append(Probe("host.processes", "the scheduler thread's use of its core is not known", 2))
         return tuple(found)
 
     def advise(self, facts: Facts) -> Advice:

@@ -50,7 +50,7 @@ class TokenizerSlow:
         if client_itl(facts) is None:
             found.append(Probe("bench.results", "the time between tokens at the client is not known", 0))
         if found and not facts.numbers("host.tokenizer_cpu_percent"):
-            found.append(Probe("host.cpu", "the tokenizer process's use of its core is not known", 2))
+            found.append(Probe("host.processes", "the tokenizer process's use of its core is not known", 2))
         return tuple(found)
 
     def advise(self, facts: Facts) -> Advice:

@@ -53,10 +53,10 @@ class NoNumaBinding:
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         nodes = facts.number("host.numa_nodes")
         if nodes is None:
-            return (Probe("host.cpu", "how many NUMA nodes the host has is not known", 2),)
+            return (Probe("host.facts", "how many NUMA nodes the host has is not known", 2),)
         if nodes < 2 or binding(facts) is not None or said(facts, _JITTER) is not None:
             return ()
-        return (Probe("host.cpu", "whether the ranks run on the node of their card is not known", 2),)
+        return (Probe("host.environment", "whether the ranks run on the node of their card is not known", 2),)
 
     def advise(self, facts: Facts) -> Advice:
         cites = tuple(dict.fromkeys(facts.cite("host.numa_nodes") + facts.cite("stated.sentences")))

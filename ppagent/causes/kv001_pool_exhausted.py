@@ -69,11 +69,13 @@ class KvPoolExhausted:
 
 
 def _retracted(facts: Facts) -> Observation | None:
-    known = retractions(facts)
+    known, peak = retractions(facts), pool_peak(facts)
     if known is None:
         return None
     if known.value == 0:
-        return Observation("no request was retracted", known.cites, 0.15, 0.9)
+        # A pool can be full without a retraction: admission then stops at its brink.
+        full = peak is not None and peak.value >= FULL
+        return None if full else Observation(known.says, known.cites, 0.15, 0.9)
     typical = pool_typical(facts)
     if known.value < 3 and typical is not None and typical.value < 0.8:
         says = f"{known.says}, and {typical.says}: now and then is within what the scheduler reckons with"

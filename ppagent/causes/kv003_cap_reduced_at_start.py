@@ -48,7 +48,7 @@ class CapReducedAtStart:
             return () if queue(facts) is not None else (Probe("logs.decode", "whether anything waits is not known", 0),)
         if requested_share(facts) is None:
             launch = Probe("server.launch", "the requested cap is not known", 0)
-            return () if facts.get("launch.command") is not None else (launch,)
+            return () if _not_asked(facts) is not None else (launch,)
         if effective(facts) is None:
             return (Probe("logs.startup", "the cap in force is not known", 0),)
         return ()
@@ -95,12 +95,12 @@ def _compared(facts: Facts) -> Observation | None:
 
 
 def _not_asked(facts: Facts) -> Observation | None:
-    if facts.get("launch.command") is None or facts.get("launch.max_running_requests") is not None:
+    if requested_share(facts) is not None or facts.number("trouble.cap_reduced"):
         return None
-    if facts.number("trouble.cap_reduced"):
-        return None
+    unset = tuple(fact.evidence for fact in facts.all("args.max_running_requests")[:1])
+    cites = facts.cite("launch.command") or unset
     says = "the launch asks for no running cap, so none was reduced"
-    return Observation(says, facts.cite("launch.command"), 0.05, 0.7)
+    return Observation(says, cites, 0.05, 0.7) if cites else None
 
 
 def _felt(facts: Facts) -> Observation | None:

@@ -79,4 +79,4 @@ def test_the_seed_case_refutes_it_and_a_healthy_server_leaves_it_untold() -> Non
     assert judged(CAUSE, seed_case()).state == "refuted"
     judgement = judged(CAUSE, healthy_server())
     assert judgement.state == "cannot_tell"
-    assert {probe.tool for probe in judgement.probes} == {"http.metrics", "host.cpu"}
+    assert {probe.tool for probe in judgement.probes} == {"http.metrics", "host.processes"}

@@ -37,7 +37,7 @@ def test_the_users_own_experiment_supports_it() -> None:
 def test_two_nodes_without_binding_alone_are_no_finding() -> None:
     judgement = judged(CAUSE, {"host.numa_nodes": 2, "engine.version": "0.5.12"})
     assert judgement.state == "cannot_tell"
-    assert judgement.probes[0].tool == "host.cpu"
+    assert judgement.probes[0].tool == "host.environment"
 
 
 @pytest.mark.parametrize(

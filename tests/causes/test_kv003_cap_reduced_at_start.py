@@ -88,3 +88,9 @@ def test_an_unknown_effective_cap_is_asked_for() -> None:
 def test_the_capped_admission_it_leads_to_holds_beside_it_and_the_pool_does_not() -> None:
     assert judged(KV002, REDUCED).state == "supported"
     assert judged(KV001, REDUCED).state == "refuted"
+
+
+def test_the_servers_arguments_keep_what_was_asked_for() -> None:
+    values = {**FELT, "args.max_running_requests": 512, "start.max_running_requests": 96, "decode.running_req.p95": 96}
+    assert judged(CAUSE, values).state == "supported"
+    assert judged(CAUSE, {"args.max_running_requests": None}).state == "refuted"
