@@ -2,10 +2,12 @@
 
     judge_catalogue.py --python PYTHON TREE...
 
-TREE is a folder that contains an `sglang` package; PYTHON an interpreter that has SGLang's dependencies (torch may be missing).
-For each tree, PYTHON imports that tree's own server_args, lets `ServerArgs.add_cli_args` fill a parser and prints every action
-of it; third-party modules that are not installed are replaced by empty stand-ins. The actions are then compared with what
-ppagent reads from the same files without importing them. Prints one line a tree and every difference; exits 1 if there is one.
+TREE is a folder that contains a whole `sglang` package; PYTHON an interpreter that has the dependencies of some SGLang
+(with torch for the CPU). For each tree, PYTHON imports that tree's own server_args, lets `ServerArgs.add_cli_args` fill
+a parser and prints every action of it; third-party modules that are not installed, or whose version does not fit, are
+replaced by empty stand-ins. The actions are then compared with what ppagent reads from the same files without importing
+them: spellings, order, field, type, default, choices, number of values, constant, action, help. Prints one line a tree
+and every difference; exits 1 if there is one.
 """
 
 import abc
@@ -125,7 +127,7 @@ class StandInFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def asked_by_sglang() -> bool:
-    """Whether SGLang needs the import under way: its optional imports, and those of other packages, must fail as they do."""
+    """Whether SGLang needs the import under way: optional imports, and other packages' own, must fail as they do."""
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
         name = str(frame.f_globals.get("__name__", ""))
@@ -208,16 +210,28 @@ def jsonable(value: Any) -> Any:
 
 
 KINDS = {
-    "StoreAction": "store", "StoreTrueAction": "store_true", "StoreFalseAction": "store_false", "StoreConstAction": "store_const",
-    "AppendAction": "append", "ExtendAction": "append", "BooleanOptionalAction": "boolean_optional", "LoRAPathAction": "store",
-    "DeprecatedAction": "deprecated", "DeprecatedStoreTrueAction": "store_true", "DeprecatedStoreConstAction": "store_const",
+    "StoreAction": "store",
+    "StoreTrueAction": "store_true",
+    "StoreFalseAction": "store_false",
+    "StoreConstAction": "store_const",
+    "AppendAction": "append",
+    "BooleanOptionalAction": "boolean_optional",
+    "LoRAPathAction": "store",
+    "DeprecatedAction": "deprecated",
+    "DeprecatedStoreTrueAction": "store_true",
+    "DeprecatedStoreConstAction": "store_const",
     "DeprecatedAliasStoreAction": "store",
-}  # fmt: skip
+}
 # Up to 0.5.13 `from_cli_args` moves these parsed names to fields; a catalogue names the field.
 MOVED = {
-    "tensor_parallel_size": "tp_size", "pipeline_parallel_size": "pp_size", "data_parallel_size": "dp_size",
-    "expert_parallel_size": "ep_size", "attention_context_parallel_size": "attn_cp_size", "moe_data_parallel_size": "moe_dp_size",
-}  # fmt: skip
+    "tensor_parallel_size": "tp_size",
+    "pipeline_parallel_size": "pp_size",
+    "data_parallel_size": "dp_size",
+    "expert_parallel_size": "ep_size",
+    "attention_context_parallel_size": "attn_cp_size",
+    "moe_data_parallel_size": "moe_dp_size",
+}
+AS_THEY_ARE = ("spellings", "dest", "default", "choices", "nargs", "const", "required")
 
 
 def expected(action: dict[str, Any]) -> dict[str, Any]:
@@ -232,22 +246,25 @@ def expected(action: dict[str, Any]) -> dict[str, Any]:
     )
     boolean = kind in ("store_true", "store_false", "boolean_optional", "deprecated")
     help_text = action["help"] or ""
+    hidden = help_text == argparse.SUPPRESS
     return {
-        "spellings": action["spellings"], "dest": action["dest"], "type": "bool" if boolean else name or "str",
-        "default": action["default"], "choices": action["choices"], "nargs": action["nargs"], "const": action["const"], "action": kind,
-        "required": action["required"], "hidden": help_text == argparse.SUPPRESS,
-        "help": "" if help_text == argparse.SUPPRESS else " ".join(help_text.split()).replace("%%", "%"),
+        **{key: action[key] for key in AS_THEY_ARE},
+        "type": "bool" if boolean else name or "str",
+        "action": kind,
+        "hidden": hidden,
+        "help": "" if hidden else " ".join(help_text.split()).replace("%%", "%"),
         "deprecated": action["action"].startswith("Deprecated") or None,
-    }  # fmt: skip
+    }
 
 
 def ours(flag: Any) -> dict[str, Any]:
     """One flag of the catalogue in the same shape."""
     return {
-        "spellings": list(flag.spellings), "dest": flag.dest, "type": flag.type, "default": flag.default,
-        "choices": None if flag.choices is None else list(flag.choices), "nargs": flag.nargs, "const": flag.const,
-        "action": flag.action, "required": flag.required, "hidden": flag.hidden, "help": flag.help, "deprecated": flag.deprecated or None,
-    }  # fmt: skip
+        **{key: getattr(flag, key) for key in (*AS_THEY_ARE, "type", "action", "hidden", "help")},
+        "spellings": list(flag.spellings),
+        "choices": None if flag.choices is None else list(flag.choices),
+        "deprecated": flag.deprecated or None,
+    }
 
 
 def differences(real: list[dict[str, Any]], flags: list[Any]) -> list[str]:

@@ -34,6 +34,9 @@ def bound_names(statement: ast.stmt) -> Iterator[str]:
             yield from (alias.asname or alias.name.partition(".")[0] for alias in aliases)
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr))) if attr in MUTATORS:
             yield name
+        case ast.For(target=ast.Name(id=name)):
+            yield name
+            yield from (inner for part in inner_statements(statement) for inner in bound_names(part))
         case ast.If() | ast.Try() | ast.With() | ast.For() | ast.While():
             for inner in inner_statements(statement):
                 yield from bound_names(inner)

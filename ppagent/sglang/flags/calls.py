@@ -34,7 +34,7 @@ class Registrations:
         for statement in body:
             match statement:
                 case ast.Expr(value=ast.Call(func=ast.Attribute(attr="add_argument")) as call):
-                    yield self._spec(call)
+                    yield from self._spec(call, statement)
                 case ast.Expr(value=ast.Call(func=ast.Name(id=name))) if name == FROM_FIELDS:
                     yield None
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr=attr)) as call) if (
@@ -45,37 +45,35 @@ class Registrations:
                     yield from self._statements(self._branch(test, then, orelse))
                 case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Return():
                     continue
-                case _ if any(True for _ in bound_names(statement)):
-                    continue
-                case _:
+                case _ if registrations_in(statement) or not any(bound_names(statement)):
                     self._not_understood(statement)
 
     def _branch(self, test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt]) -> list[ast.stmt]:
         try:
             return then if self._evaluator.value(test, self._scope) else orelse
         except NotStatic as reason:
-            if any(
-                isinstance(node, ast.Attribute) and node.attr == "add_argument" for s in then for node in ast.walk(s)
-            ):
+            if any(registrations_in(statement) for statement in then):
                 self.notes.append(f"Some flags are registered only if `{ast.unparse(test)}`, and {reason}.")
             return then
 
     def _not_understood(self, statement: ast.stmt) -> None:
-        nested = sum(
-            1 for node in ast.walk(statement) if isinstance(node, ast.Attribute) and node.attr == "add_argument"
-        )
+        nested = registrations_in(statement)
         what = f"{nested} registrations inside it" if nested else "what it registers"
         line = ast.unparse(statement).splitlines()[0]
         self.notes.append(
             f"Line {statement.lineno} of add_cli_args, `{line[:60]}`, is not understood; {what} may be missing here."
         )
 
-    def _spec(self, call: ast.Call) -> FlagSpec:
-        spellings = [str(self._evaluator.value(argument, self._scope)) for argument in call.args]
+    def _spec(self, call: ast.Call, statement: ast.stmt) -> Iterator[FlagSpec]:
+        try:
+            spellings = [str(self._evaluator.value(argument, self._scope)) for argument in call.args]
+        except NotStatic:
+            self._not_understood(statement)
+            return
         spec = FlagSpec(spellings, group=self._group(call))
         for keyword in call.keywords:
             self._keyword(spec, keyword)
-        return spec
+        yield spec
 
     def _keyword(self, spec: FlagSpec, keyword: ast.keyword) -> None:
         if keyword.arg == "help":
@@ -104,6 +102,11 @@ class Registrations:
         receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
         named = self._groups.get(receiver.id, "") if isinstance(receiver, ast.Name) else ""
         return named or self._headings.above(call.lineno)
+
+
+def registrations_in(statement: ast.stmt) -> int:
+    """How many `add_argument` calls are written somewhere in a statement."""
+    return sum(isinstance(node, ast.Attribute) and node.attr == "add_argument" for node in ast.walk(statement))
 
 
 def _headings(function: ast.FunctionDef, module: Module) -> Headings:

@@ -26,7 +26,7 @@ def versions_known() -> tuple[str, ...]:
     return published().versions
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def catalogue_of(version: str) -> Catalogue:
     """The flags of a published version, or of the nearest one below it, which `unread` then says.
 

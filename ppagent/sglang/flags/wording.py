@@ -4,13 +4,14 @@ import re
 
 _DEPRECATED = re.compile(r"^\W*(?:note:?\s*)?(?:--[\w-]+ is )?(?:deprecated|removed)\b", re.IGNORECASE)
 _REPLACEMENT = re.compile(
-    r"""\b(?:use|set)\s+[`'"]?                          # "Use X instead", "please set `X` to 'y'"
-        (?P<flag>--[a-z][\w-]*(?:[= ](?![a-z]+\s)[\w.]+(?=['"`)]))?
+    r"""\b(?:use|set)\s+[`'"]?                              # "Use X instead", "please set `X` to 'y'"
+        (?P<flag>--[a-z][\w-]*(?:=[\w.]+|[ ][\w.]+(?=['"`)]))?
           |SGLANG_\w+(?:=\w+)?(?:\s+and\s+SGLANG_\w+(?:=\w+)?)*)
+        (?![\w-]|\s+to\s)                                  # not "use X to do something else"
         (?:[`'"]\s+to\s+'(?P<value>[\w.]+)')?""",
     re.IGNORECASE | re.VERBOSE,
 )
-_ALIAS = re.compile(r"deprecated alias (?:for|of) [`'\"]?(--[a-z][\w-]*(?:=[\w.]+)?)", re.IGNORECASE)
+_ALIAS = re.compile(r"\balias (?:for|of) [`'\"]?(--[a-z][\w-]*(?:[= ][\w.]+)?)", re.IGNORECASE)
 
 
 def says_deprecated(text: str) -> bool:

@@ -1,0 +1,2 @@
+MODULES = ["q_proj", "k_proj"]
+EVERY_MODULE = "all"

@@ -1,0 +1,2 @@
+class Detector:
+    Known = {"qwen3": Unwritten, "kimi": Unwritten}

@@ -1,0 +1,2 @@
+FORMATS = ["auto", "dummy"]
+add_formats = FORMATS.extend

@@ -1,0 +1,1 @@
+NAMES = ("qwen3", "kimi")
