@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ppagent.model.costs import BOOKKEEPING_MS, GRAPH_LAUNCH_MS, HOP_MS
+from ppagent.model.fit import fit_line
 from ppagent.model.forecast import COLD_FLOOR, Forecast, throughput_forecast
 from ppagent.model.levels import Level
 from ppagent.model.ring import Ring, Stage
@@ -42,6 +43,16 @@ class GraphCase:
         """The level with the least device work, where launches show most."""
         return min(self.levels, key=lambda level: level.concurrency)
 
+    def level(self, concurrency: int) -> Level:
+        """The level at `concurrency`: as measured, else on the line through those that were."""
+        for level in self.levels:
+            if level.concurrency == concurrency:
+                return level
+        line = fit_line([level.concurrency for level in self.levels], [level.turn_ms for level in self.levels])
+        if line is None:
+            raise ValueError(f"one level does not tell what happens at concurrency {concurrency}")
+        return Level(concurrency, line.turn_ms(concurrency), self.lowest.measure)
+
     def efficiency(self) -> tuple[float, float]:
         """Range of the share of peak bandwidth that this server's kernels reach, from the level nearest the roofline.
 
@@ -64,9 +75,9 @@ class GraphCase:
 def forecast_graph(case: GraphCase, concurrency: int) -> Forecast:
     """Decode graphs on, everything else as it is: all `concurrency` requests in one slot.
 
-    Raises ValueError where no level was measured at `concurrency`.
+    Raises ValueError where one level alone was measured, and not at `concurrency`.
     """
-    level = _level_at(case.levels, concurrency)
+    level = case.level(concurrency)
     baseline = level.tokens_per_s or 1000.0 * concurrency / level.turn_ms
     exposed_ms = _exposed_ms(case, level)
     fastest_ms = max(level.turn_ms - exposed_ms, level.turn_ms / LARGEST_GAIN)
@@ -100,7 +111,8 @@ def forecast_graph_and_spread(
     filled = min(case.stages, -(-running // limit))
     batch = running / filled
     times_ms = case.roofline.stage_ms(split or case.split, batch)
-    baseline = _baseline(case.levels, concurrency)
+    level = case.level(concurrency)
+    baseline = level.tokens_per_s or 1000.0 * concurrency / level.turn_ms
     candidates: list[float] = []
     for share, serial in zip(case.efficiency(), (True, False), strict=True):
         stages = tuple(Stage(time_ms / share, 0.0, GRAPH_LAUNCH_MS) for time_ms in times_ms)
@@ -127,18 +139,6 @@ def _exposed_ms(case: GraphCase, level: Level) -> float:
     launch_ms = max(lowest.turn_ms - case.stages * (BOOKKEEPING_MS + HOP_MS), 0.0)
     first_ms = max(launch_ms / case.stages - GRAPH_LAUNCH_MS, 0.0)
     return min(max(lowest.turn_ms - device_ms - hidden_ms, first_ms), level.turn_ms)
-
-
-def _level_at(levels: Sequence[Level], concurrency: int) -> Level:
-    for level in levels:
-        if level.concurrency == concurrency:
-            return level
-    raise ValueError(f"no level was measured at concurrency {concurrency}")
-
-
-def _baseline(levels: Sequence[Level], concurrency: int) -> float:
-    level = _level_at(levels, concurrency)
-    return level.tokens_per_s or 1000.0 * concurrency / level.turn_ms
 
 
 def _notes(case: GraphCase) -> tuple[str, ...]:

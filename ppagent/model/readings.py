@@ -58,7 +58,8 @@ def curve_readings(levels: Sequence[Level], slots: int) -> Iterable[Reading]:
 
 def _one_slot(levels: Sequence[Level], slots: int) -> Reading:
     line = fit_line([level.concurrency for level in levels], [level.turn_ms for level in levels])
-    assert line is not None
+    if line is None:
+        return Reading(ONE_SLOT, Verdict.CANNOT_TELL, "The levels are all of one concurrency: measure another.")
     turns = " / ".join(f"{level.turn_ms:.1f}" for level in levels)
     at = "/".join(str(level.concurrency) for level in levels)
     formula = f"ring turn {turns} ms at C={at} = {line.base_ms:.1f} + {line.per_request_ms:.2f} C ms"

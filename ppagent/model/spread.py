@@ -53,7 +53,7 @@ def forecast_limit(deployment: Deployment, limit: int, concurrency: int) -> Spre
         baseline,
         candidates,
         _regime(ring, filled, running, concurrency - running),
-        _assumptions(deployment, known),
+        _assumptions(deployment, known, concurrency),
         floor=(SHARED_HOST_FLOOR if deployment.shared_host else COLD_FLOOR, COLD_FLOOR),
     )
     now = max(1, round(filled_slots(concurrency, deployment.fill[0], deployment.slots, deployment.slot_limit)))
@@ -132,11 +132,14 @@ def _regime(ring: Ring, filled: int, running: int, queued: int) -> str:
     return f"latency-bound: a turn of {latency_ms:.1f} ms for {batch:.3g} requests a slot rules"
 
 
-def _assumptions(deployment: Deployment, known_line: bool) -> tuple[str, ...]:
+def _assumptions(deployment: Deployment, known_line: bool, concurrency: int) -> tuple[str, ...]:
     notes = []
     low, high = deployment.fill
     if not known_line:
         notes.append("one load level only: how a turn grows with the requests is open, so the range is wide")
+    most = max(level.concurrency for level in deployment.levels)
+    if concurrency > 2 * most:
+        notes.append(f"{concurrency} requests lie far beyond the measured {most}; the line is carried on")
     if high > low:
         notes.append(f"the fill now may be {low:g} to {high:g} slots; both are in the range")
     if len(deployment.shares) == 1 and len(set(deployment.shares[0])) == 1:
