@@ -116,7 +116,7 @@ def _kernel(facts: Facts) -> Observation | None:
     about = [str(line) for line in lines if _KERNEL_WORDS.search(str(line))]
     if not about:
         return None
-    return Observation(f"the kernel reports: {about[0][:120]}", cites, 0.6, 0.004)
+    return Observation(f"the kernel reports: {about[0][:120].rstrip('. ')}", cites, 0.6, 0.004)
 
 
 def _missing(facts: Facts) -> Observation | None:

@@ -141,7 +141,7 @@ def _fell_back(facts: Facts) -> Observation | None:
     seen = trouble(facts, "attention_backend_fallback")
     if asked and got and asked != got:
         cites = facts.cite("launch.attention_backend", "args.attention_backend")
-        return Observation(f"{asked} was asked for and {got} runs", cites, 0.5, 0.03)
+        return Observation(f"{asked} was asked for and {got} runs", cites, 0.5, 0.02)
     if seen is None:
         return None
     fields = ("set", "fallback", "default", "forced")

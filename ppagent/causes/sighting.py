@@ -62,11 +62,11 @@ def trouble(facts: Facts, *kinds: str) -> Known | None:
 
 
 def trouble_words(facts: Facts, kind: str, field: str) -> str:
-    """What a field of that kind of trouble line said, all lines of it; empty where nothing did."""
+    """What a field of that kind of trouble line said, closing stops left out; empty where nothing did."""
     said: list[str] = []
     for fact in facts.all(f"trouble.{kind}.{field}"):
         values = fact.value if isinstance(fact.value, list) else [fact.value]
-        said.extend(str(value) for value in values if value is not None)
+        said.extend(str(value).rstrip(". ") for value in values if value is not None)
     return "; ".join(dict.fromkeys(said))
 
 

@@ -339,3 +339,10 @@ def test_an_untuned_amd_host_is_a_suspicion_only() -> None:
 def test_a_tuned_host_and_an_nvlink_box_are_not_badly_tuned() -> None:
     assert judged(IC006, PCIE_TP8 | {"env.NCCL_GRAPH_FILE": "/etc/nccl.xml"}).state == "refuted"
     assert judged(IC006, PCIE_TP8 | {"gpu.nvlink": True, "gpu.link_worst": "NV18"}).state == "refuted"
+
+
+def test_a_refused_kernel_and_waiting_ranks_hold_together() -> None:
+    both = SPINNING | {"start.weights_gib": {"TP0": 60.0}, "trouble.custom_allreduce_disabled": 8}
+    both |= {"trouble.custom_allreduce_disabled.reason": REFUSED_PCIE}
+    assert judged(IC001, both).state == "supported" and judged(IC003, both).state == "supported"
+    assert judged(IC002, both).state == "refuted" and judged(IC005, both).state == "refuted"
