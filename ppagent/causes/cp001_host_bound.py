@@ -22,7 +22,14 @@ Remedies
 """
 
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.host import busiest_scheduler, crowded, device_busy, overlap_off, slow_governor
+from ppagent.causes.host import (
+    busiest_scheduler,
+    crowded,
+    decodes_eagerly,
+    device_busy,
+    overlap_off,
+    slow_governor,
+)
 from ppagent.causes.situation import no_cuda
 from ppagent.evidence.facts import Facts
 
@@ -133,11 +140,10 @@ def _overlap(facts: Facts) -> Observation | None:
 
 def _eager(facts: Facts) -> Observation | None:
     """Without graphs the launches are what costs the host its time; that has a name and a flag of its own."""
-    share = facts.number("decode.graph_true_share")
-    if share is None or share >= 0.5:
+    eager = decodes_eagerly(facts)
+    if eager is None:
         return None
-    says = f"{share:.0%} of the decode steps ran from a graph, which explains a busy host by itself"
-    return Observation(says, facts.cite("decode.graph_true_share"), 0.1, 0.4)
+    return Observation(f"{eager.says}: that alone keeps the host busy", eager.cites, 0.1, 0.4)
 
 
 CAUSE = HostBound()

@@ -1,8 +1,9 @@
 """The host's side of a step: how busy the scheduler is, how idle the cards, and what slows the one for the other."""
 
 from ppagent.causes.fill import fill_readings
+from ppagent.causes.graphs import asked_off, effective_off, graph_share
 from ppagent.causes.load import hardly_any
-from ppagent.causes.situation import Known, stages, tensor_parallel
+from ppagent.causes.situation import Known, no_cuda, stages, tensor_parallel
 from ppagent.evidence.facts import Facts
 
 FILLED = 0.8
@@ -70,6 +71,18 @@ def crowded(facts: Facts) -> Known | None:
         return None
     ranks = ring.value * ways.value
     return Known(ranks / cores, facts.cite("host.cores"), f"{cores:g} cores for {ranks:g} scheduler processes")
+
+
+def decodes_eagerly(facts: Facts) -> Known | None:
+    """Known where decode steps on CUDA mostly run without a graph, so that the host launches every kernel."""
+    if no_cuda(facts) is not None:
+        return None
+    share = graph_share(facts)
+    if share is not None:
+        says = f"only {share.value:.0%} of the decode steps ran from a graph"
+        return Known(1 - share.value, share.cites, says) if share.value < 0.5 else None
+    off = effective_off(facts) or asked_off(facts)
+    return None if off is None else Known(1, off.cites, f"{off.flag} takes the graph from the decode steps")
 
 
 def overlap_off(facts: Facts) -> Known | None:

@@ -48,7 +48,7 @@ class AdmissionCapped:
         if queue(facts) is None:
             return (Probe("logs.decode", "whether requests wait is not known", 0),)
         if standing_queue(facts) and cap(facts) is None:
-            return (Probe("http.server_info", "the running cap in force is not known", 1),)
+            return (Probe("http.info", "the running cap in force is not known", 1),)
         if standing_queue(facts) and running(facts) is None:
             return (Probe("bench.results", "how many requests run in all slots together is not known", 0),)
         return ()

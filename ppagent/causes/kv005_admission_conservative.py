@@ -51,7 +51,7 @@ class AdmissionConservative:
         if not standing_queue(facts):
             return ()
         if facts.arg("schedule_conservativeness") is None:
-            return (Probe("http.server_info", "schedule_conservativeness is not known", 1),)
+            return (Probe("http.info", "schedule_conservativeness is not known", 1),)
         if facts.get("metrics.new_token_ratio") is None:
             return (Probe("http.metrics", "how much admission reserves for answers to come is not known", 1),)
         return ()

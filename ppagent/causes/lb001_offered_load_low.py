@@ -23,8 +23,10 @@ Remedies
 
 from ppagent.causes.admission import pool_peak, queue, retractions, standing_queue
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.fill import fill_readings
+from ppagent.causes.host import decodes_eagerly
 from ppagent.causes.load import below_asked, cap_use, growth, hardly_any
-from ppagent.causes.situation import in_flight, no_cuda, running_per_slot, slots, stages
+from ppagent.causes.situation import in_flight, stages
 from ppagent.evidence.facts import Facts
 
 
@@ -123,25 +125,22 @@ def _server_is_ill(facts: Facts) -> Observation | None:
         return Observation(gone.says, gone.cites, 0.05, 0.3)
     if peak is not None and peak.value >= 0.9:
         return Observation(peak.says, peak.cites, 0.1, 0.3)
-    share = facts.number("decode.graph_true_share")
-    if share is not None and share < 0.5 and no_cuda(facts) is None:
-        says = f"only {share:.0%} of the decode steps ran from a graph, which slows each of them"
-        return Observation(says, facts.cite("decode.graph_true_share"), 0.2, 0.4)
-    return None
+    eager = decodes_eagerly(facts)
+    return None if eager is None else Observation(f"{eager.says}, which slows each of them", eager.cites, 0.2, 0.4)
 
 
 def _pipeline(facts: Facts) -> Observation | None:
     """With a pipeline, empty slots or fewer requests than stages are the better names for the same sight."""
-    ring, load, places, fullest = stages(facts), in_flight(facts), slots(facts), running_per_slot(facts)
-    if ring is None or ring.value < 2 or load is None or places is None:
+    ring, load = stages(facts), in_flight(facts)
+    if ring is None or ring.value < 2 or load is None:
         return None
     if load.value < ring.value:
         says = f"{load.value:.3g} requests in flight are fewer than {ring.value:g} stages, which is PP002"
         return Observation(says, load.cites + ring.cites, 0.3, 0.6)
-    if fullest is None or fullest.value < 1.5 * max(1.0, load.value / places.value):
+    empty = [reading for reading in fill_readings(facts) if reading.share < 0.7]
+    if not empty:
         return None
-    says = f"{load.value:.3g} requests would fill {places.value:g} slots, yet {fullest.value:g} share one"
-    return Observation(says, tuple(dict.fromkeys(load.cites + places.cites + fullest.cites)), 0.05, 0.5)
+    return Observation(f"slots stand empty: {empty[0].says}", empty[0].cites, 0.05, 0.5)
 
 
 CAUSE = OfferedLoadLow()

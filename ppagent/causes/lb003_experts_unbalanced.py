@@ -45,10 +45,10 @@ class ExpertsUnbalanced:
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         spread_over = expert_ranks(facts)
-        if facts.get("metrics.eplb_balancedness") is not None or (spread_over is not None and spread_over.value < 2):
+        if facts.number("metrics.eplb_balancedness") or (spread_over is not None and spread_over.value < 2):
             return ()
         if spread_over is None:
-            return (Probe("http.server_info", "whether experts are spread over ranks is not known", 1),)
+            return (Probe("http.info", "whether experts are spread over ranks is not known", 1),)
         return (Probe("http.metrics", "how evenly the experts are used is counted there", 1),)
 
     def advise(self, facts: Facts) -> Advice:
@@ -93,7 +93,7 @@ def expert_ranks(facts: Facts) -> Known | None:
 
 def _balancedness(facts: Facts) -> Observation | None:
     value = facts.number("metrics.eplb_balancedness")
-    if value is None:
+    if not value:  # the gauge stands at 0 where nothing is recorded
         return None
     says = f"the experts' ranks carry {value:.0%} of the fullest one's load on average"
     cites = facts.cite("metrics.eplb_balancedness")

@@ -19,7 +19,7 @@ Remedies
 """
 
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.speculation import accept_length, algorithm, draft_tokens, speculative_flags, switched_off
+from ppagent.causes.speculation import accept_length, algorithm, draft_tokens, switched_off, without
 from ppagent.evidence.facts import Facts
 
 
@@ -39,7 +39,7 @@ class AcceptanceLow:
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         on = algorithm(facts)
         if on is None:
-            return (Probe("http.server_info", "whether speculation is on is not known", 1),)
+            return (Probe("http.info", "whether speculation is on is not known", 1),)
         if on.value and accept_length(facts) is None:
             return (Probe("logs.decode", "how many drafted tokens are accepted is not known", 0),)
         return ()
@@ -48,16 +48,7 @@ class AcceptanceLow:
         length, drafted = accept_length(facts), draft_tokens(facts)
         if length is None:
             return Advice()
-        off = Remedy(
-            self.id,
-            "relaunch",
-            f"Decode without speculation: {length.says}",
-            Change(unset=speculative_flags(facts)),
-            length.cites,
-            risks=("single-user speed falls where drafts did help",),
-            verify="the decode throughput rises at the same load",
-            rollback="the speculative flags of before",
-        )
+        off = without(self.id, facts, length, "the decode throughput rises at the same load", alone=False)
         fewer = Remedy(
             self.id,
             "relaunch",

@@ -21,7 +21,7 @@ Remedies
 
 from ppagent.causes.admission import FULL, pool_peak, queue, running, standing_queue, wanted_cap
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.speculation import algorithm, implicit_cap, speculative_flags, switched_off
+from ppagent.causes.speculation import algorithm, implicit_cap, switched_off, without
 from ppagent.evidence.facts import Facts
 
 
@@ -48,7 +48,7 @@ class SpeculationCapsBatch:
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         on = algorithm(facts)
         if on is None:
-            return (Probe("http.server_info", "whether speculation is on is not known", 1),)
+            return (Probe("http.info", "whether speculation is on is not known", 1),)
         if not on.value or standing_queue(facts) is False:
             return ()
         if queue(facts) is None:
@@ -75,17 +75,7 @@ class SpeculationCapsBatch:
             verify="#queue-req falls to 0 and #running-req passes 48 at the same load",
             rollback="leave --max-running-requests out",
         )
-        dropped = Remedy(
-            self.id,
-            "relaunch",
-            "Decode without speculation, whose gain shrinks with the batch",
-            Change(unset=speculative_flags(facts)),
-            implied.cites,
-            risks=("single-user speed falls",),
-            verify="requests a second rise at the same load",
-            rollback="the speculative flags of before",
-            alone=True,
-        )
+        dropped = without(self.id, facts, implied, "requests a second rise at the same load", alone=True)
         return Advice((raised, dropped), (Declined("--mem-fraction-static", "the KV pool is not what is short"),))
 
 

@@ -1,6 +1,6 @@
 """Speculative decoding as the evidence shows it: on or off, how much is accepted, and the cap it brings along."""
 
-from ppagent.causes.cause import Observation
+from ppagent.causes.cause import Change, Observation, Remedy
 from ppagent.causes.situation import Known, arguments_known
 from ppagent.evidence.facts import Facts
 
@@ -71,6 +71,21 @@ def implicit_cap(facts: Facts) -> Known | None:
         return None
     says = f"max_running_requests is {effective.number:g}, which speculation sets where none is asked for"
     return Known(effective.number, (effective.evidence, *facts.cite("launch.command"), *on.cites), says)
+
+
+def without(cause: str, facts: Facts, known: Known, verify: str, alone: bool) -> Remedy:
+    """Decoding without speculation: every speculative flag of the launch taken out."""
+    return Remedy(
+        cause,
+        "relaunch",
+        f"Decode without speculation: {known.says}",
+        Change(unset=speculative_flags(facts)),
+        known.cites,
+        risks=("single-user speed falls where drafts did help",),
+        verify=verify,
+        rollback="the speculative flags of before",
+        alone=alone,
+    )
 
 
 def speculative_flags(facts: Facts) -> tuple[str, ...]:

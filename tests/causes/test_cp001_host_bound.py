@@ -80,3 +80,9 @@ def test_the_seed_case_refutes_it_and_a_healthy_server_leaves_it_untold() -> Non
     judgement = judged(CAUSE, healthy_server())
     assert judgement.state == "cannot_tell"
     assert {probe.tool for probe in judgement.probes} == {"http.metrics", "host.processes"}
+
+
+def test_a_flag_that_takes_the_graphs_away_counts_without_a_log() -> None:
+    judgement = judged(CAUSE, {"args.pp_size": 8, "args.disable_cuda_graph": True})
+    assert judgement.state == "refuted"
+    assert "--disable-cuda-graph" in judgement.against[0].says

@@ -104,7 +104,7 @@ def test_an_unknown_cap_cannot_be_told_and_asks_the_server() -> None:
     values = {k: v for k, v in AT_THE_CAP.items() if k != "internal.max_running_requests"}
     judgement = judged(CAUSE, values)
     assert judgement.state == "cannot_tell"
-    assert judgement.probes[0].tool == "http.server_info"
+    assert judgement.probes[0].tool == "http.info"
 
 
 def test_without_decode_lines_the_queue_is_asked_for() -> None:

@@ -65,4 +65,4 @@ def test_an_unknown_setting_is_asked_for() -> None:
     values = {k: v for k, v in KEPT_OUT.items() if k != "args.schedule_conservativeness"}
     judgement = judged(CAUSE, values)
     assert judgement.state == "cannot_tell"
-    assert judgement.probes[0].tool == "http.server_info"
+    assert judgement.probes[0].tool == "http.info"

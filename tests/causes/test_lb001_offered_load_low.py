@@ -54,7 +54,7 @@ def test_unfilled_slots_are_not_a_low_load() -> None:
     }
     judgement = judged(CAUSE, values)
     assert judgement.state != "supported"
-    assert any("share one" in o.says for o in judgement.against)
+    assert any("slots stand empty" in o.says for o in judgement.against)
 
 
 def test_fewer_requests_than_stages_are_left_to_pp002() -> None:

@@ -36,3 +36,7 @@ def test_a_dense_model_refutes_it() -> None:
 def test_the_seed_case_and_a_healthy_server_refute_it() -> None:
     for values in (seed_case(), healthy_server()):
         assert judged(CAUSE, values).state == "refuted"
+
+
+def test_a_gauge_that_records_nothing_says_nothing() -> None:
+    assert judged(CAUSE, {**EP, "metrics.eplb_balancedness": 0.0}).state == "cannot_tell"

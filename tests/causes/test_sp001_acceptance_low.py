@@ -52,4 +52,4 @@ def test_an_unseen_acceptance_is_asked_for() -> None:
 
 
 def test_unknown_arguments_are_asked_for() -> None:
-    assert judged(CAUSE, {"decode.lines": 5}).probes[0].tool == "http.server_info"
+    assert judged(CAUSE, {"decode.lines": 5}).probes[0].tool == "http.info"
