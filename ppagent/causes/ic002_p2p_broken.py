@@ -70,7 +70,7 @@ class P2pBroken:
             return (smoke_test,) if switched_on(facts, "NCCL_P2P_DISABLE") else ()
         asked = []
         if up is None:
-            asked.append(Probe("logs.start", "whether the server got past its first collective is not known", 0))
+            asked.append(Probe("logs.startup", "whether the server got past its first collective is not known", 0))
         if facts.get("host.iommu") is None:
             asked.append(Probe("host.kernel", "IOMMU and ACS settings decide whether peers can write to each other", 2))
         if utilization(facts) is None:

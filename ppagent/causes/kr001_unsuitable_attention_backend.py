@@ -52,7 +52,7 @@ class UnsuitableAttentionBackend:
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         running, usual = _running(facts), _default(facts)
         if running is None:
-            return () if arguments_known(facts) else (Probe("http.server_info", "the backend is not known", 1),)
+            return () if arguments_known(facts) else (Probe("http.info", "the backend is not known", 1),)
         if running[0] in PORTABLE or (usual is not None and running[0] in usual[0]):
             return ()
         if generation(facts) is None:

@@ -105,10 +105,12 @@ def _catalogue(facts: Facts) -> Observation | None:
 
 
 def _clean(facts: Facts) -> Observation | None:
-    unknown, ambiguous = facts.get("launch.unknown"), facts.get("launch.ambiguous")
-    if unknown is None or unknown.value or (ambiguous is not None and ambiguous.value) or trouble(facts, *_KINDS):
+    """A command that was read with the version's flags and has no option it does not take."""
+    cites = facts.cite("launch.command", "engine.version")
+    doubtful = facts.items("launch.unknown") or facts.items("launch.ambiguous") or trouble(facts, *_KINDS)
+    if "launch.command" not in facts or "engine.version" not in facts or doubtful:
         return None
-    return Observation("the version's catalogue takes every option of the command", (unknown.evidence,), 0.02, 0.9)
+    return Observation("the version's catalogue takes every option of the command", cites, 0.05, 0.9)
 
 
 def _value_of(facts: Facts, option: str) -> str:

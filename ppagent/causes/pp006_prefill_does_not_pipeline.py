@@ -70,7 +70,7 @@ class PrefillDoesNotPipeline:
         if longest_prompt_tokens(facts) is None:
             asked.append(Probe("logs.prefill", "how long prompts are is not known", 0))
         if chunk_tokens(facts) is None:
-            asked.append(Probe("http.server_info", "the chunk size in effect is not known", 1))
+            asked.append(Probe("http.info", "the chunk size in effect is not known", 1))
         return tuple(asked)
 
     def advise(self, facts: Facts) -> Advice:

@@ -39,6 +39,7 @@ class StageHangs:
         *(f"trouble.{kind}" for kind in _TIMEOUTS),
         "log.silent_rank",
         "log.last_seen",
+        "log.ended_running",
         "log.ended_without_decode",
         "decode.lines",
     )
@@ -60,7 +61,7 @@ class StageHangs:
             return (Probe("logs.trouble", "time-outs and the last lines of each stage stand in the log", 0),)
         timed_out = trouble(facts, *_TIMEOUTS) is not None
         if timed_out and went_silent(facts) is None:
-            return (Probe("logs.last_seen", "which stage fell silent first, on every host's log", 0),)
+            return (Probe("logs.trouble", "which stage fell silent first, on every host's log", 0),)
         return ()
 
     def advise(self, facts: Facts) -> Advice:
@@ -142,6 +143,9 @@ def _silent(facts: Facts) -> Observation | None:
 
 
 def _no_decode(facts: Facts) -> Observation | None:
+    if facts.flag("log.ended_running"):
+        says = "batch lines end while requests run, and the server speaks on of other things"
+        return Observation(says, facts.cite("log.ended_running"), 0.6, 0.08)
     if not facts.flag("log.ended_without_decode"):
         return None
     says = "prefill was logged and no decode line followed"
@@ -151,7 +155,7 @@ def _no_decode(facts: Facts) -> Observation | None:
 def _goes_on(facts: Facts) -> Observation | None:
     if not facts.number("decode.lines") or facts.get("log.lines") is None:
         return None
-    if trouble(facts, *_TIMEOUTS) is not None or facts.text("log.silent_rank") is not None:
+    if trouble(facts, *_TIMEOUTS) is not None or facts.text("log.silent_rank") or facts.flag("log.ended_running"):
         return None
     says = "decode lines go on, with no time-out and no stage that falls silent"
     return Observation(says, facts.cite("decode.lines"), 0.02, 0.8)

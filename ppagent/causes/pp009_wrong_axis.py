@@ -64,7 +64,7 @@ class WrongAxis:
             return ()
         asked = []
         if cards_needed(facts) is None:
-            asked.append(Probe("logs.start", "weights per stage against a card's memory are not known", 0))
+            asked.append(Probe("logs.startup", "weights per stage against a card's memory are not known", 0))
         if nvlink(facts) is None:
             asked.append(Probe("gpu.topology", "NVLink would make tensor parallelism the better axis", 2))
         return tuple(asked)

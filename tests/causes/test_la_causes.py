@@ -211,7 +211,8 @@ def test_a_value_that_left_the_choices_is_shown_with_them() -> None:
 
 
 def test_a_command_the_catalogue_takes_whole_is_not_the_fault() -> None:
-    assert judged(LA004, FAILED | {"launch.unknown": [], "launch.ambiguous": []}).state == "refuted"
+    assert judged(LA004, FAILED | {"launch.command": "sglang serve m --pp-size 8"}).state == "refuted"
+    assert judged(LA004, {"start.ready": False, "launch.command": "sglang serve m"}).state == "cannot_tell"
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_the_stage_that_fell_silent_first_is_named_and_not_the_one_that_waited()
 def test_without_times_the_neighbour_before_the_waiting_stage_is_suspected() -> None:
     values = {k: v for k, v in HUNG.items() if k != "log.last_seen"} | {"trouble.watchdog_timeout.ranks": "PP0"}
     assert "Look at PP3, the neighbour" in PP008.advise(facts_of(values)).remedies[0].title
-    assert any(probe.tool == "logs.last_seen" for probe in judged(PP008, values).probes)
+    assert any("fell silent first" in probe.why for probe in judged(PP008, values).probes)
 
 
 def test_the_rank_the_log_names_as_silent_counts_before_any_reckoning() -> None:
@@ -48,6 +48,12 @@ def test_the_rank_the_log_names_as_silent_counts_before_any_reckoning() -> None:
 def test_a_log_that_goes_on_has_no_hung_stage() -> None:
     calm = {"args.pp_size": 4, "log.lines": 900, "decode.lines": 200}
     assert judged(PP008, calm).state == "refuted"
+
+
+def test_batch_lines_that_end_in_the_middle_of_work_keep_it_alive() -> None:
+    ended = {"args.pp_size": 4, "log.lines": 900, "decode.lines": 200, "log.ended_running": True}
+    assert judged(PP008, ended).state not in ("refuted", "supported")
+    assert judged(PP008, ended | {"log.silent_rank": "PP2"}).state == "supported"
 
 
 def test_one_stage_that_times_out_is_no_pipeline_fault() -> None:

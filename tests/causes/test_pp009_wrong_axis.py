@@ -71,7 +71,7 @@ def test_one_stage_is_no_pipeline_and_a_cpu_no_case() -> None:
 def test_without_weights_and_topology_the_probes_ask_for_them() -> None:
     judgement = judged(PP009, {"args.pp_size": 8, "args.tp_size": 1})
     assert judgement.state == "cannot_tell"
-    assert {probe.tool for probe in judgement.probes} == {"logs.start", "gpu.topology"}
+    assert {probe.tool for probe in judgement.probes} == {"logs.startup", "gpu.topology"}
 
 
 def test_weights_are_counted_from_the_config_where_the_log_is_cut() -> None:
