@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -32,16 +32,6 @@ QUESTION_KEY = "question"
 
 
 @dataclass(frozen=True)
-class WaterfallStep:
-    """One step from what was observed to what the hardware could do. `step` is observed, a cause's id, unexplained
-    or limit."""
-
-    step: str
-    value: float
-    unit: str
-
-
-@dataclass(frozen=True)
 class Investigation:
     """The result: all that a report says comes out of it."""
 
@@ -62,7 +52,6 @@ class Investigation:
     next_probes: tuple[Probe, ...]
     denied: tuple[DeniedRow, ...]
     cost: Cost
-    waterfall: tuple[WaterfallStep, ...] = field(default=())
 
     @property
     def facts(self) -> Facts:
@@ -106,13 +95,12 @@ def investigate(
         watch=watch,
         causes=all_causes() if causes is None else causes,
     )
-    session = session or new_session()
-    loop = _Loop(desk, approver, session)
+    loop = _Loop(desk, approver, session or new_session())
     try:
         loop.run()
     except KeyboardInterrupt:
-        return _result(desk, loop.state, session, "cancelled")
-    return _result(desk, loop.state, session, "budget_used_up" if loop.state["budget_used_up"] else "finished")
+        return _result(loop, "cancelled")
+    return _result(loop, "budget_used_up" if loop.state["budget_used_up"] else "finished")
 
 
 class _Loop:
@@ -120,7 +108,8 @@ class _Loop:
 
     def __init__(self, desk: Desk, approver: Approver | None, session: str) -> None:
         self.state: State = fresh_state()
-        self._desk = desk
+        self.session = session
+        self.desk = desk
         self._approver = approver
         self._config: dict[str, Any] = {
             "recursion_limit": recursion_limit(desk.budget),
@@ -128,7 +117,7 @@ class _Loop:
         }
 
     def run(self) -> None:
-        graph: Any = build_graph(Nodes(self._desk))
+        graph: Any = build_graph(Nodes(self.desk))
         entry: Any = self.state
         while True:
             asked = None
@@ -147,11 +136,12 @@ def _resume(answer: bool) -> Any:
     return Command(resume=answer)
 
 
-def _result(desk: Desk, state: State, session: str, status: Status) -> Investigation:
+def _result(loop: _Loop, status: Status) -> Investigation:
+    desk, state = loop.desk, loop.state
     board, facts, plan = desk.board(), desk.facts(), desk.propose()
     verdict, probes = desk.verdict(), next_probes(board)
     return Investigation(
-        session=session,
+        session=loop.session,
         target_kind=desk.context.target.kind,
         target_name=desk.context.target.name,
         brain=desk.brain.name,
@@ -167,5 +157,4 @@ def _result(desk: Desk, state: State, session: str, status: Status) -> Investiga
         next_probes=probes,
         denied=tuple(state["denied"]),
         cost=desk.cost(state),
-        waterfall=tuple(WaterfallStep(s.step, round(s.value, 1), s.unit) for s in plan.waterfall),
     )

@@ -12,6 +12,7 @@ from ppagent.agent.investigation import Investigation
 from ppagent.agent.probes import undecided
 from ppagent.agent.summary import in_plan_order
 from ppagent.causes.cause import Observation
+from ppagent.model.waterfall import Step as Bar
 from ppagent.report.headline import headline, provenance
 from ppagent.report.plain import plain
 from ppagent.report.steps import Step, steps_of
@@ -75,6 +76,7 @@ class Document:
     verdict: str
     summary: str
     causes: tuple[CauseSection, ...]
+    waterfall: tuple[Bar, ...]
     steps: tuple[Step, ...]
     declined: tuple[Note, ...]
     ruled_out: tuple[Note, ...]
@@ -99,6 +101,7 @@ def document_of(found: Investigation) -> Document:
         verdict=LABELS[found.verdict],
         summary=plain(found.summary),
         causes=tuple(_cause(h, found) for h in in_plan_order(found.board.supported, found.plan)),
+        waterfall=found.plan.waterfall,
         steps=steps_of(found.plan.proposals),
         declined=tuple(Note(plain(d.lever), plain(d.why), d.cites) for d in found.plan.declined),
         ruled_out=tuple(_ruled_out(h) for h in refuted[:MOST_NOTES]),
@@ -114,7 +117,7 @@ def document_of(found: Investigation) -> Document:
 
 def _cause(hypothesis: Hypothesis, found: Investigation) -> CauseSection:
     judgement = hypothesis.judgement
-    priced = next((s for s in found.waterfall if s.step == hypothesis.cause_id), None)
+    priced = next((s for s in found.plan.waterfall if s.step == hypothesis.cause_id), None)
     return CauseSection(
         id=hypothesis.cause_id,
         name=judgement.cause.name,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from ppagent.model.waterfall import draw_waterfall
 from ppagent.report.document import CauseSection, Document, Note, Reason
 from ppagent.report.steps import Step
 from ppagent.report.text import tagged
@@ -38,6 +39,8 @@ def _page(document: Document) -> Iterator[str]:
     yield from _table(document.causes)
     for cause in document.causes:
         yield from _why(cause)
+    if document.waterfall:
+        yield f"<pre>{escape(chr(10).join(draw_waterfall(document.waterfall)))}</pre>"
     for step in document.steps:
         yield from _step(step)
     yield from _notes("Not the cure", document.declined, ())

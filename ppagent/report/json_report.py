@@ -36,7 +36,7 @@ def contract_of(found: Investigation) -> Contract:
         hypotheses=tuple(_hypothesis(h) for h in found.board.hypotheses),
         evidence=tuple(_evidence(e) for e in found.evidence),
         proposals=tuple(_proposal(p) for p in found.plan.proposals),
-        waterfall=tuple(WaterfallPart(step=s.step, value=s.value, unit=s.unit) for s in found.waterfall),
+        waterfall=tuple(WaterfallPart(step=s.step, value=s.value, unit=s.unit) for s in found.plan.waterfall),
         next_probes=tuple(ProbePart(tool=p.tool, why=p.why, grade=p.grade) for p in found.next_probes),
         denied=tuple(DeniedPart(**row) for row in found.denied),
         cost=CostPart(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from ppagent.model.waterfall import draw_waterfall
 from ppagent.report.document import CauseSection, Document, Note
 from ppagent.report.steps import Step
 from ppagent.report.text import tagged
@@ -26,6 +27,9 @@ def _lines(document: Document) -> Iterator[str]:
     yield from _table(document.causes)
     for cause in document.causes:
         yield from _why(cause)
+    if document.waterfall:
+        yield fenced("\n".join(draw_waterfall(document.waterfall)))
+        yield ""
     for step in document.steps:
         yield from _step(step)
     yield from _notes("Not the cure", document.declined, ())

@@ -3,12 +3,16 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from ppagent.model.waterfall import Step as Bar
+from ppagent.model.waterfall import draw_waterfall
 from ppagent.report.document import CauseSection, Document, Note, Reason
 from ppagent.report.lines import BLANK, Line, Tone, raw, wrapped
 from ppagent.report.steps import Step
 
 NARROWEST = 60
 WIDEST = 100
+DRAWN_BESIDE_BARS = 50
+"""Columns that a row of the waterfall takes for its label, its figure and its frame, with two of indentation."""
 
 
 def text_lines(document: Document, width: int = 80) -> list[Line]:
@@ -19,6 +23,7 @@ def text_lines(document: Document, width: int = 80) -> list[Line]:
         [_verdict(document, width)],
         [_table(document.causes, width)],
         (_why(cause, width) for cause in document.causes),
+        [_waterfall(document.waterfall, width)],
         (_step(step, width) for step in document.steps),
         [list(_closing(document, width))],
         [wrapped(document.footer, width, "  ", tone="dim")],
@@ -80,6 +85,14 @@ def _reason(reason: Reason, width: int, first: str) -> list[Line]:
     lines = wrapped(f"{tagged(reason.says, reason.cites)}{source}", width, first, " " * 6)
     quote = [Line(f"      > {reason.quote[: width - 8]}", "dim")] if reason.quote else []
     return lines + quote
+
+
+def _waterfall(bars: Sequence[Bar], width: int) -> list[Line]:
+    """From the ceiling down to what was observed."""
+    if not bars:
+        return []
+    drawn = draw_waterfall(bars, width - DRAWN_BESIDE_BARS)
+    return [Line(f"  where the speed goes, {bars[0].unit}", "heading"), *(Line(f"  {row}") for row in drawn)]
 
 
 def _step(step: Step, width: int) -> list[Line]:

@@ -1,15 +1,16 @@
 """Fakes for tests of the loop and of what stands on it: a target, tools, causes, a brain, a plan."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
-from ppagent.agent.board import Board
 from ppagent.agent.choosing import Stop, ToolCall, Usage, View
+from ppagent.agent.desk import Planner
 from ppagent.agent.investigation import Investigation, investigate
 from ppagent.brains.rules import RulesBrain
 from ppagent.causes.cause import Advice, Observation, Probe
+from ppagent.causes.judge import Judgement
 from ppagent.changes.proposal import Plan
 from ppagent.errors import NotRecorded
 from ppagent.evidence.evidence import FactValue, Finding
@@ -116,7 +117,7 @@ class FakeBrain:
         return self.spent
 
 
-def no_plan(board: Board, facts: Facts) -> Plan:
+def no_plan(supported: Sequence[Judgement], facts: Facts) -> Plan:
     """A planner that proposes nothing."""
     return Plan()
 
@@ -133,7 +134,7 @@ def look_into(
     *sources: ToolSource,
     causes: Sequence[FakeCause] = (),
     kind: str = "recording",
-    planner: Callable[[Board, Facts], Plan] = no_plan,
+    planner: Planner = no_plan,
     **options: object,
 ) -> Investigation:
     """An investigation with the rules brain unless another is given."""

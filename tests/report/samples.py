@@ -1,12 +1,15 @@
 """Investigations to report on, made by the real loop out of fake tools and causes."""
 
-from ppagent.agent.board import Board
+from collections.abc import Sequence
+
 from ppagent.agent.investigation import Investigation
 from ppagent.causes.cause import Change, Declined
+from ppagent.causes.judge import Judgement
 from ppagent.changes.proposal import Plan, Predicted, Proposal
 from ppagent.errors import NotRecorded
 from ppagent.evidence.evidence import FactValue
 from ppagent.evidence.facts import Facts
+from ppagent.model.waterfall import Level, build_waterfall
 from tests.agent.fakes import FakeCause, FakeTool, built_in, look_into
 
 COMMAND = (
@@ -30,7 +33,7 @@ FACTS: dict[str, FactValue] = {
 }
 
 
-def plan(board: Board, facts: Facts) -> Plan:
+def plan(supported: Sequence[Judgement], facts: Facts) -> Plan:
     live = Proposal(
         id="P1",
         causes=("PP001",),
@@ -55,7 +58,8 @@ def plan(board: Board, facts: Facts) -> Plan:
         diff="  --pp-size 8\n- --disable-cuda-graph\n+ --pp-max-micro-batch-size 1",
     )
     declined = Declined("--pp-async-batch-depth", "it adds slots and yours are empty", ("E1",))
-    return Plan((live, relaunch), (declined,))
+    priced = build_waterfall(200, [Level("PP001", 95.6, "micro-batches unfilled")], 95.6)
+    return Plan((live, relaunch), (declined,), priced)
 
 
 def diagnosed(excerpt: str = "Decode batch, #running-req: 3", **facts: FactValue) -> Investigation:

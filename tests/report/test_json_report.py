@@ -62,6 +62,13 @@ def test_a_proposal_is_whole() -> None:
     assert relaunch["predicted"] is None
 
 
+def test_the_way_from_the_ceiling_to_what_was_observed_is_told() -> None:
+    rows = document()["waterfall"]
+
+    assert [row["step"] for row in rows] == ["limit", "PP001", "unexplained", "observed"]
+    assert rows[0] == {"step": "limit", "value": 200, "unit": "tok/s"}
+
+
 def test_the_cost_and_the_probes_are_told() -> None:
     read = document()
 

@@ -40,6 +40,14 @@ def test_every_line_holds_the_width_but_for_commands(width: int, holds: int) -> 
     assert long <= commands
 
 
+def test_what_a_cause_costs_is_told_and_drawn() -> None:
+    shown = text(diagnosed())
+
+    assert "PP001  micro-batches unfilled   0.92  -104 tok/s  E1" in shown
+    assert re.search(r"\n  ceiling +200\.0 \|#{30}\|\n", shown)
+    assert re.search(r"\n  micro-batches unfilled +-104\.4 \| +#+\|\n", shown)
+
+
 def test_a_command_is_printed_in_one_piece() -> None:
     assert f"\n    {COMMAND}\n" in text(diagnosed())
 
