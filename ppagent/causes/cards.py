@@ -1,7 +1,8 @@
 """What the GPUs are and how hard they work, from samples where there are any, else from what the user stated."""
 
+from ppagent.causes.cause import Observation
 from ppagent.causes.sighting import Sighting
-from ppagent.causes.situation import Cites, Known
+from ppagent.causes.situation import Cites, Known, no_cuda
 from ppagent.evidence.evidence import FactValue
 from ppagent.evidence.facts import Facts
 from ppagent.model.hardware import Card, find_card
@@ -69,6 +70,12 @@ def nvlink_by_name(facts: Facts) -> Sighting | None:
     if any(word in gpu.name for word in BRIDGED):
         return None
     return Sighting(True, cites, f"{gpu.name} comes with NVLink")
+
+
+def without_gpu(facts: Facts) -> tuple[Observation, ...]:
+    """What a server on no CUDA device says against every cause that is about cards; empty where there is one."""
+    known = no_cuda(facts)
+    return () if known is None else (Observation(f"{known.says}, so there is no such card", known.cites, 0.001, 0.5),)
 
 
 def under_load(facts: Facts) -> bool:

@@ -19,7 +19,7 @@ Remedies
     waits.
 """
 
-from ppagent.causes.cards import by_gpu, cite_all, numbers_by_gpu, peak_share, under_load
+from ppagent.causes.cards import by_gpu, cite_all, numbers_by_gpu, peak_share, under_load, without_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.evidence.facts import Facts
 
@@ -43,10 +43,14 @@ class PowerCap:
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
+        if none := without_gpu(facts):
+            return none
         found = (_limit(facts), _reached(facts), _reason(facts))
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
+        if without_gpu(facts):
+            return ()
         peak = peak_share(facts)
         if peak is None:
             return (Probe("gpu.samples", "power against its limit, sampled while requests run", 2),)

@@ -18,7 +18,7 @@ Remedies
     Cooling, dust, fan curves, air paths, supply cables; until then a lower power limit gives steady clocks.
 """
 
-from ppagent.causes.cards import by_gpu, cite_all, numbers_by_gpu
+from ppagent.causes.cards import by_gpu, cite_all, numbers_by_gpu, without_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.evidence.facts import Facts
 
@@ -35,10 +35,14 @@ class ThermalThrottle:
     wants = ("gpu.throttle", "gpu.temperature_c", "gpu.sm_clock_mhz", "gpu.under_load")
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
+        if none := without_gpu(facts):
+            return none
         found = (_reasons(facts), _heat(facts), _clocks(facts))
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
+        if without_gpu(facts):
+            return ()
         if by_gpu(facts, "gpu.throttle") and facts.flag("gpu.under_load"):
             return ()
         return (Probe("gpu.samples", "throttle reasons and temperature, sampled while requests run", 2),)

@@ -19,7 +19,7 @@ Remedies
     End or move what does not belong there; on mixed cards fewer layers for the weaker ones.
 """
 
-from ppagent.causes.cards import by_gpu, cite_all, numbers_by_gpu
+from ppagent.causes.cards import by_gpu, cite_all, numbers_by_gpu, without_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.sighting import every, trouble
 from ppagent.causes.situation import stages
@@ -36,10 +36,14 @@ class GpusUnequal:
     wants = ("gpu.names", "gpu.foreign_processes", "gpu.memory_total_mib", "trouble.unbalanced_memory")
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
+        if none := without_gpu(facts):
+            return none
         found = (_foreign(facts), _mixed(facts), _unbalanced(facts), _clean(facts))
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
+        if without_gpu(facts):
+            return ()
         asked = []
         if facts.get("gpu.foreign_processes") is None:
             asked.append(Probe("gpu.processes", "what else runs on the GPUs is not known", 2))

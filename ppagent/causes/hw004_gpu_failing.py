@@ -21,7 +21,7 @@ Remedies
 
 import re
 
-from ppagent.causes.cards import cite_all
+from ppagent.causes.cards import cite_all, without_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.sighting import every, trouble, trouble_words
 from ppagent.evidence.evidence import FactValue
@@ -51,10 +51,14 @@ class GpuFailing:
     wants = ("host.xid", "host.kernel_trouble", "trouble.xid", "gpu.count")
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
+        if none := without_gpu(facts):
+            return none
         found = (_hardware_xid(facts), _software_xid(facts), _kernel(facts), _missing(facts), _quiet(facts))
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
+        if without_gpu(facts):
+            return ()
         if facts.get("host.xid") is not None:
             return ()
         return (Probe("host.kernel", "Xid and ECC lines stand in the kernel log", 2),)

@@ -21,7 +21,7 @@ Remedies
 
 from dataclasses import dataclass
 
-from ppagent.causes.cards import cite_all, numbers_by_gpu
+from ppagent.causes.cards import cite_all, numbers_by_gpu, without_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.sighting import every
 from ppagent.evidence.facts import Facts
@@ -59,6 +59,8 @@ class DegradedPcieLink:
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
+        if none := without_gpu(facts):
+            return none
         links = _links(facts)
         cites = cite_all(facts, "gpu.pcie_width", "gpu.pcie_width_max", "gpu.pcie_gen", "gpu.pcie_gen_max")
         found = []
@@ -75,6 +77,8 @@ class DegradedPcieLink:
         return tuple(found)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
+        if without_gpu(facts):
+            return ()
         links = _links(facts)
         if links.full or links.narrow or links.slow:
             return ()

@@ -20,11 +20,11 @@ Remedies
     The default of the architecture, or leaving the flag out; measure both, since models differ.
 """
 
-from ppagent.causes.cards import generation
+from ppagent.causes.cards import generation, without_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.kernel_gap import measured_gain
 from ppagent.causes.sighting import trouble, trouble_words
-from ppagent.causes.situation import Known, arguments_known, no_cuda
+from ppagent.causes.situation import Known, arguments_known
 from ppagent.evidence.facts import Facts
 
 PORTABLE = ("torch_native", "flex_attention")
@@ -44,13 +44,15 @@ class UnsuitableAttentionBackend:
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
-        if no_cuda(facts) is not None:
-            return ()
+        if none := without_gpu(facts):
+            return none
         found = (_portable(facts), _fell_back(facts), _against_default(facts), _left_open(facts), _measured(facts))
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         running, usual = _running(facts), _default(facts)
+        if without_gpu(facts):
+            return ()
         if running is None:
             return () if arguments_known(facts) else (Probe("http.info", "the backend is not known", 1),)
         if running[0] in PORTABLE or (usual is not None and running[0] in usual[0]):

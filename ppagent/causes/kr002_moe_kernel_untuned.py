@@ -18,10 +18,10 @@ Remedies
     Tune for the shapes of this server, or try another MoE runner; keep it only if a measurement shows a gain.
 """
 
+from ppagent.causes.cards import without_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.kernel_gap import measured_gain
 from ppagent.causes.sighting import start_logged, trouble, trouble_words
-from ppagent.causes.situation import no_cuda
 from ppagent.evidence.facts import Facts
 
 _EXPERTS = ("n_routed_experts", "num_experts", "num_local_experts", "moe_num_experts")
@@ -34,8 +34,8 @@ class MoeKernelUntuned:
     wants = ("trouble.moe_default_config", "model.num_experts", "trial.comparisons", "start.weights_gib")
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
-        if no_cuda(facts) is not None:
-            return ()
+        if none := without_gpu(facts):
+            return none
         if _dense(facts):
             cites = facts.cite("model.architectures", "model.num_hidden_layers")[:1]
             return (Observation("the model has no experts", cites, 0.001, 0.5),)
@@ -43,7 +43,7 @@ class MoeKernelUntuned:
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
-        if _dense(facts) or measured_gain(facts, "moe") is not None:
+        if without_gpu(facts) or _dense(facts) or measured_gain(facts, "moe") is not None:
             return ()
         if not _warned(facts):
             return () if start_logged(facts) else (Probe("logs.trouble", "the start log has the warning, or not", 0),)

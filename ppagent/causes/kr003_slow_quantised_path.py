@@ -19,11 +19,11 @@ Remedies
     KV in BF16 (twice the memory per token); CUTLASS for FP8 block weights (variable up to 0.5.6, flag from 0.5.7).
 """
 
-from ppagent.causes.cards import generation
+from ppagent.causes.cards import generation, without_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.kernel_gap import bandwidth_gap, measured_gain
 from ppagent.causes.sighting import switched_on, version
-from ppagent.causes.situation import Known, arguments_known, no_cuda
+from ppagent.causes.situation import Known, arguments_known
 from ppagent.evidence.facts import Facts
 from ppagent.sglang.versions import at_least
 
@@ -46,15 +46,15 @@ class SlowQuantisedPath:
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
-        if no_cuda(facts) is not None:
-            return ()
+        if none := without_gpu(facts):
+            return none
         if (plain := _plain(facts)) is not None:
             return (plain,)
         found = (_table(facts), _gap(facts), _measured(facts))
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
-        if no_cuda(facts) is not None or _plain(facts) is not None or _any_gain(facts) is not None:
+        if without_gpu(facts) or _plain(facts) is not None or _any_gain(facts) is not None:
             return ()
         if not facts.number("model.num_hidden_layers"):
             return (Probe("server.model", "how the checkpoint is quantised is not known", 0),)

@@ -60,7 +60,9 @@ class WrongAxis:
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         ring = stages(facts)
-        if ring is None or ring.value < 2 or no_cuda(facts) is not None:
+        if ring is None:
+            return (Probe("server.launch", "the number of stages is not known", 0),)
+        if ring.value < 2 or no_cuda(facts) is not None:
             return ()
         asked = []
         if cards_needed(facts) is None:

@@ -57,5 +57,5 @@ def cards_needed(facts: Facts) -> Known | None:
     if weights is None or memory is None or not memory.value:
         return None
     count = max(1, math.ceil(weights.value / (ROOM_FOR_WEIGHTS * memory.value)))
-    says = f"{weights.says}, {memory.says}: {count} card{'s' if count > 1 else ''} would do"
+    says = f"{weights.says}, {memory.says}: {count} card{'s' if count > 1 else ''} with room for KV"
     return Known(count, weights.cites + memory.cites, says)

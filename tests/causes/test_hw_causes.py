@@ -82,6 +82,12 @@ def test_one_slow_clock_among_equals_speaks_for_a_throttle() -> None:
     assert judgement.state == "cannot_tell" and "1500 MHz" in judgement.because[0].says
 
 
+def test_a_server_on_no_gpu_has_no_fault_of_a_card_and_no_probe_for_one() -> None:
+    for cause in (HW001, HW002, HW003, HW004, cause_of("IC004")):
+        judgement = judged(cause, {"args.device": "cpu"})
+        assert judgement.state == "refuted" and not judgement.probes
+
+
 FOREIGN: FactValue = [{"index": "3", "pid": 4242, "name": "jupyter", "used_memory_mib": 21000}]
 NAMES: FactValue = {"0": "NVIDIA H100 80GB HBM3", "1": "NVIDIA H100 80GB HBM3"}
 

@@ -49,8 +49,10 @@ def test_pytorch_s_own_attention_on_a_card_is_unsuitable() -> None:
 
 
 def test_it_is_normal_without_a_card() -> None:
-    judgement = judged(KR001, {"args.attention_backend": "torch_native", "args.device": "cpu"})
-    assert judgement.state == "cannot_tell" and not judgement.because
+    cpu: dict[str, FactValue] = {"args.attention_backend": "torch_native", "args.device": "cpu"}
+    for cause in (KR001, KR002, KR003):
+        judgement = judged(cause, cpu | {"trouble.moe_default_config": 1})
+        assert judgement.state == "refuted" and not judgement.probes
 
 
 def test_triton_for_mla_on_an_rtx_pro_is_the_default_and_no_fault() -> None:

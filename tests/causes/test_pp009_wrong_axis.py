@@ -23,7 +23,7 @@ SMALL: dict[str, FactValue] = {
 
 def test_a_model_that_fits_one_card_wants_replicas_instead_of_eight_stages() -> None:
     judgement = judged(PP009, SMALL)
-    assert judgement.state == "supported" and "1 card would do" in judgement.because[0].says
+    assert judgement.state == "supported" and "1 card with room for KV" in judgement.because[0].says
     assert PP009.advise(facts_of(SMALL)).remedies[0].change.set == {"--dp-size": "8", "--pp-size": "1"}
 
 
