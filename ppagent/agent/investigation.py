@@ -60,7 +60,7 @@ class Investigation:
 
 def new_session() -> str:
     """An id that sorts by time and is not guessed."""
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+    return f"{datetime.now(UTC):%y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
 def investigate(

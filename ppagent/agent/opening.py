@@ -11,12 +11,16 @@ OPENING_FACTS = (
 )
 """Every report, proposal and cause leans on these, whatever is wrong."""
 
+STATED = 1
+"""Authority of what somebody stated: it does not spare looking, as long as a better witness can be asked."""
+
 
 def opening_call(view: View) -> ToolCall | None:
-    """The cheapest unasked tool that may tell an opening fact which is not known yet; None when there is none."""
+    """The cheapest unasked tool that may tell an opening fact that nobody has witnessed yet; None when there is none."""
     unasked = [offer for offer in view.unasked() if offer.grade <= view.ceiling]
     for fact in OPENING_FACTS:
-        if fact in view.facts:
+        known = view.facts.get(fact)
+        if known is not None and known.authority > STATED:
             continue
         able = [offer for offer in unasked if offer.may_tell(fact)]
         if able:

@@ -19,7 +19,9 @@ from ppagent.report.steps import Step, steps_of
 
 Cites = tuple[str, ...]
 
-MOST_NOTES = 6
+MOST_RULED_OUT = 6
+MOST_UNDECIDED: dict[Verdict, int] = {"diagnosed": 2, "healthy": 2, "not_enough_evidence": 8}
+"""Undecided causes told in full: they matter most where the verdict hangs on them."""
 MOST_REASONS = 4
 
 LABELS: dict[Verdict, str] = {
@@ -46,7 +48,7 @@ class Reason:
     cites: Cites
     artifacts: tuple[str, ...]
     quote: str = ""
-    """A verbatim piece of the first artifact."""
+    """A verbatim piece of one of them."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,7 @@ class Document:
 
 def document_of(found: Investigation) -> Document:
     """The report of an investigation."""
+    most_open = MOST_UNDECIDED[found.verdict]
     refuted = sorted(found.board.in_state("refuted"), key=lambda h: (-h.judgement.cause.prior, h.cause_id))
     open_ones = sorted(undecided(found.board), key=lambda h: (-h.judgement.confidence, h.cause_id))
     return Document(
@@ -104,10 +107,10 @@ def document_of(found: Investigation) -> Document:
         waterfall=found.plan.waterfall,
         steps=steps_of(found.plan.proposals),
         declined=tuple(Note(plain(d.lever), plain(d.why), d.cites) for d in found.plan.declined),
-        ruled_out=tuple(_ruled_out(h) for h in refuted[:MOST_NOTES]),
-        also_ruled_out=tuple(h.cause_id for h in refuted[MOST_NOTES:]),
-        cannot_tell=tuple(_cannot_tell(h) for h in open_ones[:MOST_NOTES]),
-        also_undecided=tuple(h.cause_id for h in open_ones[MOST_NOTES:]),
+        ruled_out=tuple(_ruled_out(h) for h in refuted[:MOST_RULED_OUT]),
+        also_ruled_out=tuple(h.cause_id for h in refuted[MOST_RULED_OUT:]),
+        cannot_tell=tuple(_cannot_tell(h) for h in open_ones[:most_open]),
+        also_undecided=tuple(h.cause_id for h in open_ones[most_open:]),
         probes=_probes(found),
         denied=tuple(Note(d["tool"], plain(d["why"])) for d in found.denied),
         missing=tuple(Note(m.tool, plain(f"{m.why}{f' on {m.host}' if m.host else ''}")) for m in found.missing),
@@ -129,13 +132,15 @@ def _cause(hypothesis: Hypothesis, found: Investigation) -> CauseSection:
 
 
 def _reasons(observations: Sequence[Observation], found: Investigation) -> tuple[Reason, ...]:
+    """The most telling observations, each with a quote that none before it has."""
     by_id = {e.id: e for e in found.evidence}
-    reasons = []
+    reasons: list[Reason] = []
     for observation in observations[:MOST_REASONS]:
         cited = [by_id[c] for c in observation.cites if c in by_id]
-        quote = next((e.excerpt for e in cited if e.excerpt), "")
+        used = {reason.quote for reason in reasons}
+        quotes = (line for e in cited if (line := _first_line(e.excerpt)) and line not in used)
         artifacts = tuple(dict.fromkeys(e.artifact for e in cited))
-        reasons.append(Reason(plain(observation.says), observation.cites, artifacts, _first_line(quote)))
+        reasons.append(Reason(plain(observation.says), observation.cites, artifacts, next(quotes, "")))
     return tuple(reasons)
 
 

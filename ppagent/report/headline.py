@@ -52,6 +52,8 @@ def _gpus(facts: Facts) -> str:
     count = facts.number("stated.gpu_count")
     if named is None:
         return ""
+    if named.lower().startswith("none"):
+        return "no GPU"
     return f"{count:g}x {_short(named)}" if count and not re.match(r"\d", named) else _short(named)
 
 

@@ -1,5 +1,6 @@
 """Lines of text with a tone, wrapped by word; a command is a line of its own and is never wrapped."""
 
+import re
 import textwrap
 from dataclasses import dataclass
 from typing import Literal
@@ -17,22 +18,26 @@ class Line:
 
 BLANK = Line("")
 
+_CITATION = re.compile(r"\[[A-Z]\d+(?: [A-Z]\d+)*\]")
+_TIED = "\N{NO-BREAK SPACE}"
+
 
 def wrapped(text: str, width: int, first: str = "", rest: str | None = None, tone: Tone = "plain") -> list[Line]:
     """`text` over as many lines as it takes, the first behind `first`, the others behind `rest` (spaces by default).
 
-    A word that is longer than a line stays whole, so that a path or a flag can be copied.
+    A word that is longer than a line stays whole, so that a path or a flag can be copied; so does a citation.
     """
     behind = " " * len(first) if rest is None else rest
+    tied = _CITATION.sub(lambda cited: cited.group().replace(" ", _TIED), " ".join(text.split()))
     pieces = textwrap.wrap(
-        " ".join(text.split()),
+        tied,
         width,
         initial_indent=first,
         subsequent_indent=behind,
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return [Line(piece, tone) for piece in pieces] or [Line(first.rstrip(), tone)]
+    return [Line(piece.replace(_TIED, " "), tone) for piece in pieces] or [Line(first.rstrip(), tone)]
 
 
 def raw(text: str, indent: str, tone: Tone = "command") -> list[Line]:

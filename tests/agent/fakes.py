@@ -54,6 +54,7 @@ class FakeTool:
     error: BaseException | None = None
     artifact: str = "server.log"
     excerpt: str = ""
+    authority: int = 1
     summary: str = "A fake."
     arguments: type[BaseModel] = NoArguments
     runs: list[BaseModel] = field(default_factory=list)
@@ -65,7 +66,7 @@ class FakeTool:
         self.runs.append(arguments)
         if self.error is not None:
             raise self.error
-        return (Finding(self.artifact, self.facts, self.excerpt, "box"),)
+        return (Finding(self.artifact, self.facts, self.excerpt, "box", authority=self.authority),)
 
 
 @dataclass

@@ -210,3 +210,14 @@ def test_a_deep_board_needs_no_more_node_runs_than_the_graph_allows() -> None:
 
     assert found.cost.steps == 40
     assert found.status == "finished"
+
+
+def test_a_version_that_was_only_stated_does_not_spare_looking() -> None:
+    stated = FakeTool("user.stated", {"engine.version": "0.5.9"})
+    seen = FakeTool("server.version", {"engine.version": "0.5.10"}, authority=3)
+    late = FakeTool("zz.version", {"engine.version": "0.5.11"}, authority=3)
+
+    found = look_into(built_in(stated, seen, late))
+
+    assert found.facts.text("engine.version") == "0.5.10"
+    assert [e.tool for e in found.evidence] == ["user.stated", "server.version"]

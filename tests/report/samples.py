@@ -29,7 +29,7 @@ FACTS: dict[str, FactValue] = {
     "source.unfilled": True,
     "source.full": False,
     "recording.origin": "measured",
-    "recording.gpus": "none: device emulated",
+    "recording.gpus": "8x cards, device emulated",
 }
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from ppagent.agent.investigation import Investigation
 from ppagent.report.document import document_of
+from ppagent.report.lines import wrapped
 from ppagent.report.terminal import print_report
 from ppagent.report.text import as_text
 from tests.report.samples import COMMAND, diagnosed, undecided
@@ -46,6 +47,12 @@ def test_what_a_cause_costs_is_told_and_drawn() -> None:
     assert "PP001  micro-batches unfilled   0.92  -104 tok/s  E1" in shown
     assert re.search(r"\n  ceiling +200\.0 \|#{30}\|\n", shown)
     assert re.search(r"\n  micro-batches unfilled +-104\.4 \| +#+\|\n", shown)
+
+
+def test_a_citation_is_never_torn_apart() -> None:
+    lines = [line.text for line in wrapped("word " * 14 + "is [E1 E22 E333]", 80)]
+
+    assert lines[1] == "[E1 E22 E333]"
 
 
 def test_a_command_is_printed_in_one_piece() -> None:
