@@ -26,7 +26,17 @@ import re
 from ppagent.causes.cards import power_share, utilization
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.links import world
-from ppagent.causes.sighting import Sighting, came_up, is_up, switched_on, trouble, trouble_words
+from ppagent.causes.sighting import (
+    FLAG_KINDS,
+    MEMORY_KINDS,
+    Sighting,
+    came_up,
+    ended_by,
+    is_up,
+    switched_on,
+    trouble,
+    trouble_words,
+)
 from ppagent.causes.situation import tensor_parallel
 from ppagent.evidence.facts import Facts
 
@@ -59,7 +69,8 @@ class P2pBroken:
         if up is not None and trouble(facts, "peer_access_failed") is None:
             return _running(facts, up)
         found = (_refused(facts), _silence(facts), _spinning_at_start(facts), _iommu(facts), _both_off(facts))
-        return tuple(o for o in found if o is not None)
+        others = ended_by(facts, "pp_flag_conflict", "pp_model_unsupported", *MEMORY_KINDS, *FLAG_KINDS)
+        return (*(o for o in found if o is not None), *others)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         up, gpus = came_up(facts), world(facts)

@@ -23,7 +23,16 @@ import re
 
 from ppagent.causes.cause import Advice, Change, Observation, Probe, Remedy
 from ppagent.causes.refusals import REFUSALS, SPECULATION, Refusal
-from ppagent.causes.sighting import came_up, is_up, trouble, trouble_words, version
+from ppagent.causes.sighting import (
+    FLAG_KINDS,
+    MEMORY_KINDS,
+    came_up,
+    ended_by,
+    is_up,
+    trouble,
+    trouble_words,
+    version,
+)
 from ppagent.causes.situation import stages
 from ppagent.evidence.facts import Facts
 from ppagent.sglang.layers import PARTITION_VARIABLE, default_split, spell_partition
@@ -42,8 +51,9 @@ class FlagCombinationRefused:
         up = is_up(facts)
         if up is not None:
             return (Observation(up.says, up.cites, 0.004, 0.8),)
-        found = (_refusal(facts), _other_reason(facts))
-        return tuple(o for o in found if o is not None)
+        refusal = _refusal(facts)
+        others = ended_by(facts, "pp_model_unsupported", *MEMORY_KINDS, *FLAG_KINDS)
+        return (refusal, *others) if refusal is not None else others
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         if self.observe(facts):
@@ -83,24 +93,15 @@ def _refusal(facts: Facts) -> Observation | None:
     if conflict is not None:
         words = trouble_words(facts, "pp_flag_conflict", "features") or "the layer partition does not fit"
         return Observation(f"the start was refused: {words[:200]}", conflict.cites, 0.9, 0.002)
-    failed = trouble(facts, "assertion", "value_error")
-    up = came_up(facts)
-    if failed is None or up is None:
+    failed, up, message = trouble(facts, "assertion", "value_error"), came_up(facts), _message(facts)
+    if failed is None:
         return None
-    message = _message(facts)
     says = f"the start ended with: {message[:200]}" if message else f"the start ended with {failed.says}"
     if any(re.search(rule.words, message, re.IGNORECASE) for rule in REFUSALS) or _DIVIDES.search(message):
-        return Observation(says, failed.cites + up.cites, 0.9, 0.004)
+        return Observation(says, failed.cites, 0.9, 0.004)
+    if up is None:
+        return Observation(f"the log holds an error: {message[:200]}", failed.cites, 0.5, 0.1)
     return Observation(says, failed.cites + up.cites, 0.6, 0.02)
-
-
-def _other_reason(facts: Facts) -> Observation | None:
-    other = trouble(
-        facts, "pp_model_unsupported", "cuda_oom", "not_enough_memory", "flag_unrecognized", "flag_ambiguous"
-    )
-    if other is None:
-        return None
-    return Observation(f"another reason stands in the log: {other.says}", other.cites, 0.05, 0.5)
 
 
 _DIVIDES = re.compile(r"divisible|must be a multiple|must divide", re.IGNORECASE)

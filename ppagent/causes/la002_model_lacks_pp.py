@@ -21,7 +21,7 @@ Remedies
 
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.links import nodes, world
-from ppagent.causes.sighting import is_up, trouble
+from ppagent.causes.sighting import FLAG_KINDS, MEMORY_KINDS, ended_by, is_up, trouble
 from ppagent.causes.situation import stages
 from ppagent.evidence.facts import Facts
 
@@ -44,7 +44,7 @@ class ModelLacksPp:
         if up is not None:
             says = f"{up.says} with {ring.value:g} stages"
             return (Observation(says, up.cites + ring.cites, 0.005, 0.8),)
-        return ()
+        return ended_by(facts, "pp_flag_conflict", *MEMORY_KINDS, *FLAG_KINDS)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         if self.observe(facts):

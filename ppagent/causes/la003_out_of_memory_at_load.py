@@ -22,7 +22,7 @@ Remedies
 import math
 
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.sighting import came_up, is_up, switched_on, trouble, version
+from ppagent.causes.sighting import FLAG_KINDS, came_up, ended_by, is_up, switched_on, trouble, version
 from ppagent.causes.situation import Known, stages
 from ppagent.causes.weights import card_gib, heaviest_gib
 from ppagent.evidence.facts import Facts
@@ -54,10 +54,11 @@ class OutOfMemoryAtLoad:
         if up is not None:
             return (Observation(up.says, up.cites, 0.005, 0.8),)
         found = (_message(facts), _fit(facts), _draft(facts), _capture(facts))
-        return tuple(o for o in found if o is not None)
+        others = ended_by(facts, "pp_flag_conflict", "pp_model_unsupported", *FLAG_KINDS)
+        return (*(o for o in found if o is not None), *others)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
-        if is_up(facts) is not None or trouble(facts, "cuda_oom", "not_enough_memory") is not None:
+        if self.observe(facts):
             return ()
         return (Probe("logs.trouble", "an out-of-memory message stands near the end of a start that failed", 0),)
 

@@ -23,31 +23,25 @@ import shlex
 
 from ppagent.causes.cause import Advice, Change, Observation, Probe, Remedy
 from ppagent.causes.flag_history import spelling_for, why_not
-from ppagent.causes.sighting import is_up, trouble, trouble_words, version
+from ppagent.causes.sighting import FLAG_KINDS, MEMORY_KINDS, ended_by, is_up, trouble, trouble_words, version
 from ppagent.evidence.facts import Facts
 
-_KINDS = (
-    "flag_unrecognized",
-    "flag_ambiguous",
-    "flag_invalid_choice",
-    "flag_invalid_value",
-    "flag_expected_argument",
-    "flag_required",
-)
+_KINDS = (*FLAG_KINDS, "flag_invalid_value", "flag_expected_argument", "flag_required")
 
 
 class UnknownFlag:
     id = "LA004"
     name = "unknown or renamed flag"
     prior = 0.05
-    wants = ("launch.unknown", "launch.ambiguous", *(f"trouble.{kind}" for kind in _KINDS[:3]), "engine.version")
+    wants = ("launch.unknown", "launch.ambiguous", *(f"trouble.{kind}" for kind in FLAG_KINDS), "engine.version")
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
         up = is_up(facts)
         if up is not None:
             return (Observation(f"{up.says} with its flags", up.cites, 0.005, 0.8),)
         found = (_argparse(facts), _catalogue(facts), _clean(facts))
-        return tuple(o for o in found if o is not None)
+        others = ended_by(facts, "pp_flag_conflict", "pp_model_unsupported", *MEMORY_KINDS)
+        return (*(o for o in found if o is not None), *others)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         if self.observe(facts):
@@ -91,7 +85,7 @@ def _argparse(facts: Facts) -> Observation | None:
         return None
     refused = _refused(facts)
     says = f"argparse refuses {', '.join(refused[:4])}" if refused else f"argparse refuses the launch: {_said(facts)}"
-    certain = trouble(facts, *_KINDS[:3]) is not None
+    certain = trouble(facts, *FLAG_KINDS) is not None
     return Observation(says, seen.cites, 0.8 if certain else 0.5, 0.002 if certain else 0.008)
 
 

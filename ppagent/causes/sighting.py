@@ -4,12 +4,17 @@ from dataclasses import dataclass
 
 from packaging.version import Version
 
+from ppagent.causes.cause import Observation
 from ppagent.causes.situation import Cites, Known
 from ppagent.evidence.evidence import FactValue
 from ppagent.evidence.facts import Facts
 from ppagent.sglang.versions import parse_version
 
 AT_WORK = ("decode.lines", "prefill.lines")
+FLAG_KINDS = ("flag_unrecognized", "flag_ambiguous", "flag_invalid_choice")
+MEMORY_KINDS = ("not_enough_memory", "cuda_oom")
+"""Kinds of trouble that end a start for a reason of their own."""
+
 ANSWERED = ("internal.memory.weight", "internal.slot_limit", "metrics.window_s", "loads.running", "bench.levels")
 """Facts that only a server which came up can have produced."""
 
@@ -59,6 +64,14 @@ def trouble(facts: Facts, *kinds: str) -> Known | None:
         if times:
             return Known(times, facts.cite(f"trouble.{kind}"), kind.replace("_", " "))
     return None
+
+
+def ended_by(facts: Facts, *kinds: str) -> tuple[Observation, ...]:
+    """What speaks against a failed start's cause where the log names another end: argparse, memory, the model."""
+    other = trouble(facts, *kinds)
+    if other is None:
+        return ()
+    return (Observation(f"another reason stands in the log: {other.says}", other.cites, 0.05, 0.5),)
 
 
 def trouble_words(facts: Facts, kind: str, field: str) -> str:

@@ -74,9 +74,19 @@ def test_a_partition_that_does_not_add_up_is_replaced_by_one_that_does() -> None
     assert relaunch("LA001", values)[2] == {"SGLANG_PP_LAYER_PARTITION": "7,7,7,8,8,8,8,8"}
 
 
-def test_another_reason_in_the_log_speaks_against_a_refused_combination() -> None:
-    memory = FAILED | {"trouble.cuda_oom": 1}
-    assert judged(LA001, memory).state == "refuted"
+def test_one_end_of_a_start_refutes_the_others() -> None:
+    ends = {"LA001": "pp_flag_conflict", "LA002": "pp_model_unsupported", "LA003": "cuda_oom"}
+    ends |= {"LA004": "flag_ambiguous"}
+    for own, kind in ends.items():
+        values = FAILED | {"args.pp_size": 4, f"trouble.{kind}": 1}
+        states = {cause_id: judged(cause_of(cause_id), values).state for cause_id in ends}
+        assert states == {cause_id: "supported" if cause_id == own else "refuted" for cause_id in ends}
+
+
+def test_a_known_refusal_counts_without_any_line_of_the_start() -> None:
+    bare = {"trouble.assertion": 1, "trouble.assertion.message": "chunked_prefill_size must be divisible by page_size"}
+    assert judged(LA001, bare).state == "supported"
+    assert judged(LA001, bare | {"trouble.assertion.message": "something odd"}).state != "supported"
 
 
 def test_an_unknown_assertion_is_passed_on_in_its_words() -> None:
