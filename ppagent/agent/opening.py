@@ -16,7 +16,7 @@ STATED = 1
 
 
 def opening_call(view: View) -> ToolCall | None:
-    """The cheapest unasked tool that may tell an opening fact that nobody has witnessed yet; None when there is none."""
+    """The cheapest unasked tool that may tell an opening fact which nobody has witnessed yet; None for none."""
     unasked = [offer for offer in view.unasked() if offer.grade <= view.ceiling]
     for fact in OPENING_FACTS:
         known = view.facts.get(fact)

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 
-from ppagent.agent.board import NOT_A_FAULT, Board, Hypothesis, Verdict
+from ppagent.agent.board import NOT_A_FAULT, Board, Hypothesis, Verdict, suspects
 from ppagent.causes.cause import Observation, Probe
 from ppagent.changes.proposal import Plan
 from ppagent.evidence.facts import Facts
 
 MOST_NAMED = 4
+
+TOLD_WHEN_HEALTHY = ("PP001", "KV001", "CG001")
+"""Suspects whose clearing is part of a verdict of healthy: slots filled, memory free, graphs in use."""
 
 
 def summary_of(verdict: Verdict, board: Board, facts: Facts, plan: Plan, probes: Sequence[Probe]) -> str:
@@ -16,7 +19,7 @@ def summary_of(verdict: Verdict, board: Board, facts: Facts, plan: Plan, probes:
         case "diagnosed":
             return _diagnosed(in_plan_order(board.supported, plan))
         case "healthy":
-            return _healthy(board.supported, facts)
+            return _healthy(board, facts)
         case "not_enough_evidence":
             return _not_enough(board.supported, probes)
 
@@ -48,12 +51,11 @@ def _diagnosed(supported: Sequence[Hypothesis]) -> str:
     return f"{sentence} Also {named}{more}."
 
 
-def _healthy(supported: Sequence[Hypothesis], facts: Facts) -> str:
-    shown = _signs_of_health(facts)
-    sentence = f"Nothing is wrong with the server{': ' if shown else ''}{', '.join(shown)}."
-    if not supported:
+def _healthy(board: Board, facts: Facts) -> str:
+    sentence = f"Nothing is wrong with the server: {'; '.join(_signs_of_health(board, facts))}."
+    if not board.supported:
         return sentence
-    return f"{sentence} What limits it is no fault: {'; '.join(_shown(h) for h in supported)}."
+    return f"{sentence} What limits it is no fault: {'; '.join(_shown(h) for h in board.supported)}."
 
 
 def _not_enough(supported: Sequence[Hypothesis], probes: Sequence[Probe]) -> str:
@@ -71,21 +73,12 @@ def _shown(hypothesis: Hypothesis) -> str:
     return f"{name}: {cited(judgement.because[0])}" if judgement.because else name
 
 
-def _signs_of_health(facts: Facts) -> list[str]:
-    """What a working server shows, in words, out of what is known."""
-    forms = (
-        ("decode.throughput.p50", "it generates {:.4g} tok/s", 1.0),
-        ("metrics.gen_throughput", "its gauge shows {:.4g} tok/s", 1.0),
-        ("decode.queue_req.p95", "up to {:.3g} requests wait", 1.0),
-        ("decode.token_usage.p95", "{:.3g} % of the KV pool is in use at most", 100.0),
-        ("decode.graph_true_share", "{:.3g} % of the decode steps come from a graph", 100.0),
-    )
-    signs = []
-    for name, form, scale in forms:
-        fact = facts.get(name)
-        if fact is not None and fact.number is not None:
-            signs.append(f"{form.format(fact.number * scale)} [{fact.evidence}]")
-    return signs
+def _signs_of_health(board: Board, facts: Facts) -> list[str]:
+    """What shows it: the speed, and what clears the main suspects."""
+    speed = facts.first("decode.throughput.p50", "metrics.gen_throughput", "metrics.generation_rate")
+    signs = [f"it generates {speed.number:.4g} tok/s [{speed.evidence}]"] if speed is not None and speed.number else []
+    cleared = (board.of(cause_id) for cause_id in suspects(facts) if cause_id in TOLD_WHEN_HEALTHY)
+    return signs + [cited(h.judgement.against[0]) for h in cleared if h is not None and h.judgement.against]
 
 
 def _sentence_case(text: str) -> str:

@@ -105,9 +105,12 @@ def test_the_summary_of_a_diagnosis_names_what_was_seen_and_where() -> None:
 
 
 def test_the_summary_of_a_healthy_server_says_what_shows_it_and_what_limits_it() -> None:
-    board, facts = board_of({**AT_WORK, **CLEARED, "source.idle": True, "decode.token_usage.p95": 0.031})
+    board, facts = board_of({**AT_WORK, **CLEARED, "source.idle": True, "decode.throughput.p50": 312.4})
 
     said = summary_of("healthy", board, facts, Plan(), ())
 
-    assert "3.1 % of the KV pool is in use at most [E1]" in said
-    assert "no fault: offered load too low (LB001): source.idle is True [E1]" in said
+    assert said == (
+        "Nothing is wrong with the server: it generates 312.4 tok/s [E1]; source.unfilled is False [E1]; "
+        "source.full is False [E1]; source.no_graphs is False [E1]. "
+        "What limits it is no fault: offered load too low (LB001): source.idle is True [E1]."
+    )
