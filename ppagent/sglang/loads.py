@@ -46,8 +46,9 @@ def parse_loads(text: str) -> Loads:
     """Read either endpoint's body; ToolError where it is neither."""
     body = read_json(text, "/v1/loads")
     rows = body.get("loads", body.get("load")) if isinstance(body, dict) else body
-    if isinstance(rows, int | float) and not isinstance(rows, bool):
-        return Loads(ranks=(RankLoad(used_tokens=whole(rows)),))
+    tokens = None if isinstance(rows, str) else whole(rows)
+    if tokens is not None:
+        return Loads(ranks=(RankLoad(used_tokens=tokens),))
     if not isinstance(rows, list):
         raise ToolError("/v1/loads answered without a list of loads.")
     version = text_of(body.get("version")) if isinstance(body, dict) else None

@@ -85,7 +85,7 @@ def parse_metrics(text: str) -> Scrape:
     samples: dict[str, list[Sample]] = {}
     at: datetime | None = None
     skipped = 0
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if line.startswith("#"):
             at = at or _scraped_at(line)
             continue

@@ -151,8 +151,10 @@ def _shape(value: object) -> str:
             return f"a list of {len(value)}"
         case None:
             return "null"
+        case str():
+            return "a text"
         case _:
-            return f"a {type(value).__name__}"
+            return "a single value"
 
 
 def whole(value: object) -> int | None:

@@ -37,6 +37,6 @@ class Clock:
             self.now_s = now_s
 
 
-def moment(seconds: float | None) -> datetime | None:
+def moment(seconds: float) -> datetime:
     """A clock's seconds as a time."""
-    return None if seconds is None else _EPOCH + timedelta(seconds=seconds)
+    return _EPOCH + timedelta(seconds=seconds)

@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterable
 from ppagent.sglang.logs.batches import DecodeBatch, parse_batch
 from ppagent.sglang.logs.clock import Clock, moment
 from ppagent.sglang.logs.prefix import Ranks, parse_line
-from ppagent.sglang.logs.series import Counts, Series, Spread, spread_of
-from ppagent.sglang.logs.summary import DecodeStats, Gap, RankSeen
+from ppagent.sglang.logs.series import Counts, Series, Spread, median, spread_of
+from ppagent.sglang.logs.summary import DecodeStats, Gap, Level, RankSeen
 
 IDLE_AFTER_S = 5.0
 IDLE_INTERVALS = 5.0
 _SUSPECTS_HELD = 1024
 _RATE_SAMPLES = 512
 _match = re.compile(
-    rb"[^\]]*\] Decode batch[^#]*#running-req: (\d+), #token: \d+, token usage: ([\d.]+), "
+    rb"[^\]]*\] Decode batch[^#]*#running-req: (\d+), #token: (\d+), token usage: ([\d.]+), "
     rb"(?:accept len: ([\d.]+), (?:accept rate: ([\d.]+), )?)?"
     rb"\w+ graph: (True|False|None), gen throughput \(token/s\): ([\d.]+), #queue-req: (\d+)"
 ).match
@@ -34,14 +34,18 @@ class DecodeLane:
 
     def __init__(self, ranks: Ranks, clock: Clock, last_seen: Callable[[], tuple[RankSeen, ...]]) -> None:
         self.ranks = ranks
+        self.lines = 0
         self.half_lines = 0
         self.last = b""
+        self.prefills_between = 0
         self._clock = clock
         self._last_seen = last_seen
         self._in_graph, self._outside, self._unknown = Counts(), Counts(), Counts()
-        self._by_graph = {b"True": self._in_graph, b"False": self._outside, b"None": self._unknown}
+        self._parts = {b"True": self._in_graph, b"False": self._outside, b"None": self._unknown}
+        self._by_graph = {graph: part.counts for graph, part in self._parts.items()}
         self._usage, self._queue, self._rate_lines = Counts(), Counts(), Counts()
-        self._accept_len, self._accept_rate = Series(), Series()
+        self._by_usage, self._by_queue = self._usage.counts, self._queue.counts
+        self._tokens, self._accept_len, self._accept_rate = Series(), Series(), Series()
         self._recent_running: deque[bytes] = deque(maxlen=64)
         self._rates = Series()
         self._recent: deque[float] = deque(maxlen=20)
@@ -52,6 +56,8 @@ class DecodeLane:
         self._first_s: float | None = None
         self._last_s: float | None = None
         self._gap: Gap | None = None
+        self._stall: Gap | None = None
+        self._gap_s = self._stall_s = 0.0
 
     def take(self, line: bytes, raw: bytes) -> None:
         """Count a decode line."""
@@ -59,26 +65,27 @@ class DecodeLane:
         if match is None:
             self._take_odd(line, raw)
             return
-        running, usage, accept_len, accept_rate, graph, rate, queue = match.groups()
-        counts = self._by_graph[graph]
+        running, tokens, usage, accept_len, accept_rate, graph, rate, queue = match.groups()
         try:
-            counts.counts[running] += 1
+            self._by_graph[graph][running] += 1
         except KeyError:
-            counts.first(running, raw)
+            self._parts[graph].first(running, raw)
         try:
-            self._usage.counts[usage] += 1
+            self._by_usage[usage] += 1
         except KeyError:
             self._usage.first(usage, raw)
         try:
-            self._queue.counts[queue] += 1
+            self._by_queue[queue] += 1
         except KeyError:
             self._queue.first(queue, raw)
         if accept_len is not None:
             self._accept_len.add(float(accept_len))
             if accept_rate is not None:
                 self._accept_rate.add(float(accept_rate))
-        self.last = raw
+        self._tokens.add(float(tokens))
         self._recent_running.append(running)
+        self.last = raw
+        self.lines += 1
         self._time(line[1:20], float(rate), raw)
 
     def _take_odd(self, line: bytes, raw: bytes) -> None:
@@ -104,6 +111,7 @@ class DecodeLane:
             clock.tick(stamp)
         if self._last_s != clock.now_s:
             self._interval(clock.now_s)
+        self.prefills_between = 0
         self._recent.append(rate)
         if clock.quiet_s <= IDLE_AFTER_S:
             self._rates.add(rate)
@@ -124,11 +132,16 @@ class DecodeLane:
             self._clock.quiet_s = math.inf
             return
         interval_s = now_s - last_s
-        self._intervals[interval_s] = self._intervals.get(interval_s, 0) + 1
-        if self._gap is None or interval_s > self._gap.seconds:
-            begin, end = moment(last_s), moment(now_s)
-            if begin is not None and end is not None:
-                self._gap = Gap(interval_s, begin, end, self._last_seen())
+        try:
+            self._intervals[interval_s] += 1
+        except KeyError:
+            self._intervals[interval_s] = 1
+        if interval_s > self._gap_s:
+            self._gap_s = interval_s
+            self._gap = Gap(moment(last_s), moment(now_s), self.prefills_between, self._last_seen())
+        if interval_s > self._stall_s and not self.prefills_between:
+            self._stall_s = interval_s
+            self._stall = Gap(moment(last_s), moment(now_s), 0, self._last_seen())
 
     def _judge(self) -> None:
         """Decide which lines with silence before them stood after an idle gap, from the intervals seen so far."""
@@ -146,18 +159,14 @@ class DecodeLane:
         short = {0.0: within_a_second} if within_a_second > 0 else {}
         return spread_of(dict(sorted((short | self._intervals).items())))
 
-    @property
-    def lines(self) -> int:
-        """Decode lines counted."""
-        return sum(sum(part.counts.values()) for part in (self._in_graph, self._outside, self._unknown))
-
-    def recent_tokens_per_s(self) -> float | None:
-        """Median throughput of the last 20 decode lines."""
-        rates = sorted(self._recent)
-        middle = len(rates) // 2
-        if not rates:
+    def recent(self, since: int = 0) -> Level | None:
+        """Medians of the last 20 decode lines, of those past line `since` where they are fewer; None without any."""
+        take = min(len(self._recent), self.lines - since)
+        if take <= 0:
             return None
-        return rates[middle] if len(rates) % 2 else (rates[middle - 1] + rates[middle]) / 2
+        rates = list(self._recent)[-take:]
+        running = [float(text) for text in list(self._recent_running)[-take:]]
+        return Level(median(rates), median(running))
 
     def stats(self) -> DecodeStats | None:
         """What the lines amount to; None where there were none."""
@@ -166,6 +175,7 @@ class DecodeLane:
         self._judge()
         tables = [counts.table() for counts in (self._in_graph, self._outside, self._unknown)]
         in_graph, outside, _ = tables
+        queue = self._queue.table()
         running = {value: sum(table.get(value, 0) for table in tables) for value in sorted(set().union(*tables))}
         return DecodeStats(
             ranks=self.ranks,
@@ -173,13 +183,16 @@ class DecodeLane:
             running=spread_of(running),
             running_counts={int(value): count for value, count in running.items()},
             recent_running=tuple(int(value) for value in self._recent_running),
-            queue=spread_of(self._queue.table()),
+            queue=spread_of(queue),
+            queue_share=1.0 - queue.get(0.0, 0) / self.lines,
+            tokens=self._tokens.spread(),
             token_usage=spread_of(self._usage.table()),
             tokens_per_s=self._rates.spread(),
-            tail_tokens_per_s=self.recent_tokens_per_s(),
+            tail=self.recent(),
             left_out=self._left_out,
             interval_s=self._interval_spread(),
             largest_gap=self._gap,
+            largest_stall=self._stall,
             graph_label=_label(self.last),
             graph_true=sum(in_graph.values()),
             graph_false=sum(outside.values()),
@@ -187,8 +200,8 @@ class DecodeLane:
             min_running_outside_graph=int(min(outside)) if outside else None,
             accept_len=self._accept_len.mean,
             accept_rate=self._accept_rate.mean,
-            first_at=moment(self._first_s),
-            last_at=moment(self._last_s),
+            first_at=None if self._first_s is None else moment(self._first_s),
+            last_at=None if self._last_s is None else moment(self._last_s),
             examples=self._examples(running),
         )
 

@@ -1,11 +1,15 @@
 """Trouble lines of one launch, kept in bounded number and counted without the copies other ranks print."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
+from ppagent.sglang.logs.decode_lane import DecodeLane
 from ppagent.sglang.logs.prefix import NO_RANKS, LogLine, Ranks
-from ppagent.sglang.logs.summary import Event, Tally
+from ppagent.sglang.logs.summary import Event, Level, Tally
 from ppagent.sglang.logs.trouble import Trouble, TroubleKind, trouble_kinds
+
+Decodes: TypeAlias = Sequence[DecodeLane]
 
 KEPT_EACH_END = 20
 _RAW_LIMIT = 2000
@@ -24,16 +28,18 @@ class TroubleScanner:
 
 
 class _KindLog:
-    def __init__(self, kind: TroubleKind, before: float | None) -> None:
+    def __init__(self, kind: TroubleKind, decodes: Decodes) -> None:
         self.kind = kind
-        self.before = before
+        self.before = level(decodes)
+        self.decode_lines: dict[int | None, int] = {}
         self.lines = 0
         self.first: list[Event] = []
         self.last: deque[Event] = deque(maxlen=KEPT_EACH_END)
         self.by_rank: dict[Ranks, list[float]] = {}
 
-    def add(self, event: Event) -> None:
+    def add(self, event: Event, decodes: Decodes) -> None:
         self.lines += 1
+        self.decode_lines = {decode.ranks.dp: decode.lines for decode in decodes}
         if len(self.first) < KEPT_EACH_END:
             self.first.append(event)
         else:
@@ -43,7 +49,7 @@ class _KindLog:
             row[0] += 1
             row[1] += _number(event.fields.get(self.kind.counted, ""))
 
-    def tally(self) -> Tally:
+    def tally(self, decodes: Decodes) -> Tally:
         by_pp: dict[int | None, int] = {}
         for ranks, row in self.by_rank.items():
             by_pp[ranks.pp] = by_pp.get(ranks.pp, 0) + int(row[0])
@@ -56,27 +62,39 @@ class _KindLog:
             by_pp=by_pp,
             first=tuple(self.first),
             last=tuple(self.last),
-            tokens_per_s_before=self.before,
+            before=self.before,
+            after=level(decodes, self.decode_lines),
         )
 
 
 class TroubleLog:
-    """Adds events up by kind. `throughput` gives the median of the last decode lines when a kind first shows."""
+    """Adds events up by kind. `decodes` gives the counters of the DP ranks, for the level before and after."""
 
-    def __init__(self, throughput: Callable[[], float | None]) -> None:
-        self._throughput = throughput
+    def __init__(self, decodes: Callable[[], Decodes]) -> None:
+        self._decodes = decodes
         self._by_kind: dict[str, _KindLog] = {}
 
     def add(self, event: Event) -> None:
         """Count one event."""
+        decodes = self._decodes()
         log = self._by_kind.get(event.kind.id)
         if log is None:
-            log = self._by_kind[event.kind.id] = _KindLog(event.kind, self._throughput())
-        log.add(event)
+            log = self._by_kind[event.kind.id] = _KindLog(event.kind, decodes)
+        log.add(event, decodes)
 
     def tallies(self) -> dict[str, Tally]:
         """All kinds seen, by id."""
-        return {name: log.tally() for name, log in self._by_kind.items()}
+        return {name: log.tally(self._decodes()) for name, log in self._by_kind.items()}
+
+
+def level(decodes: Decodes, since: Mapping[int | None, int] | None = None) -> Level | None:
+    """The level of the last decode lines over all DP ranks; `since` gives the line count to begin after."""
+    counts = since or {}
+    found = [decode.recent(counts.get(decode.ranks.dp, 0)) for decode in decodes]
+    levels = [each for each in found if each is not None]
+    if not levels:
+        return None
+    return Level(sum(each.tokens_per_s for each in levels), sum(each.running for each in levels) / len(levels))
 
 
 def event_of(trouble: Trouble, line: LogLine, ranks: Ranks, number: int) -> Event:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 
+from ppagent.sglang.logs.decode_lane import DecodeLane
 from ppagent.sglang.logs.events import TroubleLog, TroubleScanner, event_of
 from ppagent.sglang.logs.lanes import Lanes
 from ppagent.sglang.logs.prefix import LogLine, Ranks, parse_line
@@ -22,7 +23,7 @@ class Launch:
     def __init__(self, held: list[Event] | None = None) -> None:
         self.lanes = Lanes()
         self._scanner = TroubleScanner()
-        self._troubles = TroubleLog(self._throughput)
+        self._troubles = TroubleLog(self._decodes)
         self._facts: list[Fact] = []
         self._dropped = 0
         self._has_args = False
@@ -110,9 +111,8 @@ class Launch:
             self._troubles.add(event)
         self._held = []
 
-    def _throughput(self) -> float | None:
-        rates = [rate for decode, _ in self.lanes.counters if (rate := decode.recent_tokens_per_s()) is not None]
-        return sum(rates) if rates else None
+    def _decodes(self) -> list[DecodeLane]:
+        return [decode for decode, _ in self.lanes.counters]
 
     def stretch(self) -> Stretch:
         """What this launch amounts to."""

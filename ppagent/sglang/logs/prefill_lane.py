@@ -25,10 +25,11 @@ class PrefillLane:
         self._decode = decode
         self._clock = clock
         self._seqs = self._new = self._cached = 0
-        self._queue, self._pending = Counts(), Counts()
-        self._rates = Series()
+        self._queue, self._seqs_per_line = Counts(), Counts()
+        self._tokens, self._pending, self._rates = Series(), Series(), Series()
+        self._pending_high = -1.0
         self._run = self._longest_run = 0
-        self._longest_run_line = self._first = self._decode_line = b""
+        self._longest_run_line = self._pending_line = self._decode_line = b""
 
     def take(self, line: bytes, raw: bytes) -> None:
         """Count a prefill line (`line` and `raw` as for `DecodeLane.take`)."""
@@ -37,7 +38,7 @@ class PrefillLane:
             self._take_odd(line, raw)
             return
         seqs, new, cached, queue, pending, rate = match.groups()
-        self._count(int(seqs), int(new), int(cached), raw)
+        self._count(seqs, int(new), int(cached), raw)
         self._queues(queue, pending, raw)
         if rate is not None:
             self._rates.add(float(rate))
@@ -49,17 +50,23 @@ class PrefillLane:
         if not isinstance(batch, PrefillBatch) or batch.new_tokens is None or batch.queue is None:
             self.half_lines += 1
             return
-        self._count(batch.new_seqs or 0, batch.new_tokens, batch.cached_tokens or 0, raw)
+        self._count(b"%d" % (batch.new_seqs or 0), batch.new_tokens, batch.cached_tokens or 0, raw)
         self._queues(b"%d" % batch.queue, None if batch.pending_tokens is None else b"%d" % batch.pending_tokens, raw)
         if batch.input_tokens_per_s is not None:
             self._rates.add(batch.input_tokens_per_s)
         self._clock.tick(line[1:20])
 
-    def _count(self, seqs: int, new: int, cached: int, raw: bytes) -> None:
+    def _count(self, seqs: bytes, new: int, cached: int, raw: bytes) -> None:
         self.lines += 1
-        self._seqs += seqs
+        try:
+            self._seqs_per_line.counts[seqs] += 1
+        except KeyError:
+            self._seqs_per_line.first(seqs, raw)
+        self._seqs += int(seqs)
         self._new += new
         self._cached += cached
+        self._tokens.add(float(new))
+        self._decode.prefills_between += 1
         if self._decode_line is not self._decode.last:
             self._decode_line, self._run = self._decode.last, 0
         self._run += 1
@@ -71,24 +78,22 @@ class PrefillLane:
             self._queue.counts[queue] += 1
         except KeyError:
             self._queue.first(queue, raw)
-            self._first = self._first or raw
         if pending is None:
             return
-        try:
-            self._pending.counts[pending] += 1
-        except KeyError:
-            self._pending.first(pending, raw)
+        tokens = float(pending)
+        self._pending.add(tokens)
+        if tokens > self._pending_high:
+            self._pending_high, self._pending_line = tokens, raw
 
     def stats(self) -> PrefillStats | None:
         """What the lines amount to; None where there were none."""
         if not self.lines:
             return None
-        pending = self._pending.table()
         examples = {
-            "first": self._first,
+            "first": self._queue.first_line(),
             "longest_run": self._longest_run_line,
             "queue_max": self._queue.highest_line(),
-            "pending_max": self._pending.highest_line(),
+            "pending_max": self._pending_line,
         }
         return PrefillStats(
             ranks=self._decode.ranks,
@@ -96,8 +101,10 @@ class PrefillLane:
             new_seqs=self._seqs,
             new_tokens=self._new,
             cached_tokens=self._cached,
+            seqs_per_line=spread_of(self._seqs_per_line.table()),
+            tokens_per_line=self._tokens.spread(),
             queue=spread_of(self._queue.table()),
-            max_pending_tokens=int(max(pending)) if pending else None,
+            pending_tokens=self._pending.spread(),
             input_tokens_per_s=self._rates.spread(),
             longest_run=self._longest_run,
             longest_run_at=parse_line(self._longest_run_line).at,

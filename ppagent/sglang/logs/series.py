@@ -101,6 +101,13 @@ def _at(table: Mapping[float, int], count: int, share: float) -> float:
     return max(table, default=0.0)
 
 
+def median(values: list[float]) -> float:
+    """The middle of `values`, which must not be empty."""
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
 class Series:
     """Real numbers in order: exact count, mean and extremes; percentiles from evenly spaced ones once they are many."""
 

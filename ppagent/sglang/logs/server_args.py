@@ -104,8 +104,10 @@ def _value(node: ast.expr) -> ArgValue:
     match node:
         case ast.Constant(value=None | bool() | int() | float() | str() as value):
             return value
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
-            return -number
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            number = _value(operand)
+            if isinstance(number, int | float):
+                return -number
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
             return [_value(item) for item in items]
         case ast.Dict(keys=keys, values=values) if None not in keys:

@@ -24,7 +24,8 @@ class ByteStream(Protocol):
 
 
 def lines_of(stream: ByteStream, longest: int = LONGEST_LINE) -> Iterator[bytes]:
-    """The lines of a stream without their ends. A line past `longest` bytes is cut there and the rest passed over."""
+    """The lines of a stream without their ends. One that has not ended after `longest` bytes is cut there, its rest
+    passed over, so that memory stays bounded."""
     for batch in _batches_of(stream, longest):
         yield from batch
 

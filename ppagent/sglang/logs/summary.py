@@ -38,12 +38,24 @@ class RankSeen:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A silence between two decode lines, and when each rank had last been heard when it ended."""
+    """The time between two decode lines, the prefill lines between them, and the ranks' last lines when it ended."""
 
-    seconds: float
     begin: datetime
     end: datetime
+    prefills: int = 0
     last_seen: tuple[RankSeen, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        return (self.end - self.begin).total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Where a server stood over a few decode lines: medians."""
+
+    tokens_per_s: float
+    running: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +63,11 @@ class DecodeStats:
     """Decode lines of one DP rank, as its counted stage printed them.
 
     `running_counts` is how often each `#running-req` was printed (the fill of the logged slots), `recent_running` the
-    last values in order. `tokens_per_s` is the scheduler's generation throughput, all slots together, without the
-    `left_out` lines after idle; `tail_tokens_per_s` its median over the last 20 lines. `graph_true` and `graph_false`
-    count lines by the graph field. `examples` holds one verbatim line for what stands out: `running_p50`,
+    last values in order; `queue_share` the share of lines with a queue. `tokens_per_s` is the scheduler's generation
+    throughput, all slots together, without the `left_out` lines after idle; `tail` the level of the last 20 lines.
+    `largest_stall` is the largest gap without a prefill line in it: no request came, so the old ones stood still (or,
+    on a decode server of a prefill/decode pair, there were none). `graph_true` and `graph_false` count lines by the
+    graph field. `examples` holds one verbatim line for what stands out: `running_p50`,
     `running_max`, `queue_max`, `usage_max`, `tokens_per_s_p50`, `graph_true`, `graph_false`, `first`, `last`.
     """
 
@@ -63,12 +77,15 @@ class DecodeStats:
     running_counts: Mapping[int, int] = field(default_factory=dict)
     recent_running: tuple[int, ...] = ()
     queue: Spread | None = None
+    queue_share: float = 0.0
+    tokens: Spread | None = None
     token_usage: Spread | None = None
     tokens_per_s: Spread | None = None
-    tail_tokens_per_s: float | None = None
+    tail: Level | None = None
     left_out: int = 0
     interval_s: Spread | None = None
     largest_gap: Gap | None = None
+    largest_stall: Gap | None = None
     graph_label: str | None = None
     graph_true: int = 0
     graph_false: int = 0
@@ -98,8 +115,10 @@ class PrefillStats:
     new_seqs: int = 0
     new_tokens: int = 0
     cached_tokens: int = 0
+    seqs_per_line: Spread | None = None
+    tokens_per_line: Spread | None = None
     queue: Spread | None = None
-    max_pending_tokens: int | None = None
+    pending_tokens: Spread | None = None
     input_tokens_per_s: Spread | None = None
     longest_run: int = 0
     longest_run_at: datetime | None = None
@@ -127,7 +146,9 @@ class Event:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
     """All events of one kind. `lines` counts every line, `once` leaves out the copies that other stages and TP ranks
-    print; `summed` adds up the kind's counted field the same way. `first` and `last` hold a bounded number each."""
+    print; `summed` adds up the kind's counted field the same way. `first` and `last` hold a bounded number each.
+    `before` is the level of the 20 decode lines before the first event, `after` that of those past the last one (at
+    most 20); throughput of DP ranks added up, running requests averaged over them."""
 
     kind: TroubleKind
     lines: int
@@ -136,7 +157,8 @@ class Tally:
     by_pp: Mapping[int | None, int]
     first: tuple[Event, ...]
     last: tuple[Event, ...]
-    tokens_per_s_before: float | None = None
+    before: Level | None = None
+    after: Level | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ LAUNCH_KINDS: tuple[TroubleKind, ...] = (
         id="capture_failed",
         severity="fatal",
         marks=(b"graph failed: ", b"draft extend failed: "),
-        pattern=r"Capture (?P<what>[\w -]+?) failed: (?P<reason>.*)",
+        pattern=r"Capture (?P<what>[\w -]+?) failed: (?P<message>.*)",
         note="Graph capture failed: no memory, or an operation that cannot be captured.",
     ),
     TroubleKind(
