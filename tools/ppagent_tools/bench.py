@@ -1,0 +1,89 @@
+"""Benchmark results: what clients got at each load level."""
+
+import json
+from collections.abc import Sequence
+
+from pydantic import BaseModel
+
+from ppagent.errors import ToolError
+from ppagent.evidence.evidence import FactValue, Finding
+from ppagent.plugins import Grade, NoArguments, Tool, ToolContext
+from ppagent.targets.target import Shared
+from ppagent_tools.bench_levels import Run, failed_requests, levels_of, numeric
+from ppagent_tools.reading import Document, around, clusters, json_spans
+
+_QUOTED = ("max_concurrency", "request_rate", "output_throughput", "mean_itl_ms", "mean_tpot_ms", "mean_ttft_ms")
+
+
+class Results:
+    name = "bench.results"
+    summary = (
+        "Recorded benchmark results, one level of load each: concurrency asked for and achieved, output tok/s, time to "
+        "the first and between further tokens, lengths of input and output, requests that failed."
+    )
+    grade = Grade.READ_FILE
+    provides: tuple[str, ...] = ("bench.",)
+    arguments: type[BaseModel] = NoArguments
+
+    def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]:
+        found = Document(context.target.shared(Shared.BENCH), Shared.BENCH.value)
+        if not found.text.strip():
+            raise found.error("the file is empty")
+        return _findings(found)
+
+
+def tools() -> tuple[Tool, ...]:
+    return (Results(),)
+
+
+def _findings(found: Document) -> list[Finding]:
+    runs, unread = _read(found)
+    levels = levels_of(runs)
+    if not levels:
+        raise found.error("no result names its output throughput")
+    best = max(levels, key=lambda level: numeric(level["output_throughput"]) or 0.0)
+    facts: dict[str, FactValue] = {
+        "bench.levels": list(levels),
+        "bench.best_throughput": best["output_throughput"],
+        "bench.failed": sum(failed_requests(run.fields) for run in runs),
+    }
+    known = [level["concurrency"] for level in levels if level.get("concurrency") is not None]
+    if known:
+        facts["bench.top_concurrency"] = max(known, key=lambda value: numeric(value) or 0.0)
+    names: list[FactValue] = list(dict.fromkeys(str(n) for run in runs if (n := run.fields.get("dataset_name"))))
+    if names:
+        facts["bench.dataset"] = names
+    if unread:
+        facts["bench.unread"] = unread
+    top = max(runs, key=lambda run: numeric(run.fields.get("output_throughput")) or 0.0)
+    return [found.finding(facts, _excerpt(top), authority=2)]
+
+
+def _read(found: Document) -> tuple[list[Run], int]:
+    """Every line that holds a result, and how many hold none. Raises ToolError where none does."""
+    runs: list[Run] = []
+    failed: list[ToolError] = []
+    for number, line in enumerate(found.text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except (json.JSONDecodeError, RecursionError) as error:
+            failed.append(found.error(f"no JSON: {getattr(error, 'msg', 'nested too deeply')}", number))
+            continue
+        if isinstance(value, dict):
+            runs.append(Run(value, line))
+        else:
+            failed.append(found.error("a JSON object was expected", number))
+    if not runs:
+        raise failed[0] if failed else found.error("the file is empty")
+    return runs, len(failed)
+
+
+def _excerpt(run: Run) -> str:
+    """The part of the line with the figures that count."""
+    pasted = run.fields.get("pasted")
+    if isinstance(pasted, str):
+        return pasted
+    pieces = clusters(run.line, json_spans(run.line, _QUOTED))
+    return pieces[0][0] if len(run.line) > 400 and pieces else around(run.line, 0)

@@ -1,0 +1,142 @@
+"""The cards: what they draw and do, who else uses them, how they are connected."""
+
+from collections.abc import Callable, Sequence
+
+from pydantic import BaseModel
+
+from ppagent.evidence.evidence import FactValue, Finding
+from ppagent.plugins import Grade, NoArguments, Tool, ToolContext
+from ppagent.targets.target import Artifact
+from ppagent_tools.gpu_processes import foreign_processes
+from ppagent_tools.gpu_rows import Sample, at_work, by_gpu, mean, read_samples, window_s
+from ppagent_tools.gpu_topology import topology_finding
+from ppagent_tools.reading import Document, document, on_each_host, tidy
+
+Values = Callable[[list[float]], float]
+
+_TABLES: tuple[tuple[str, tuple[str, ...], Values], ...] = (
+    ("gpu.utilization", ("utilization.gpu",), mean),
+    ("gpu.power_w", ("power.draw",), mean),
+    ("gpu.power_max_w", ("power.draw",), max),
+    ("gpu.power_limit_w", ("power.limit", "enforced.power.limit"), max),
+    ("gpu.power_default_limit_w", ("power.default_limit",), max),
+    ("gpu.memory_used_mib", ("memory.used",), max),
+    ("gpu.memory_total_mib", ("memory.total",), max),
+    ("gpu.sm_clock_mhz", ("clocks.sm",), mean),
+    ("gpu.sm_clock_max_mhz", ("clocks.max.sm",), max),
+    ("gpu.temperature_c", ("temperature.gpu",), max),
+)
+_LINKS: tuple[tuple[str, tuple[str, ...], Values], ...] = (
+    ("gpu.pcie_gen", ("pcie.link.gen.current", "pcie.link.gen.gpucurrent"), max),
+    ("gpu.pcie_gen_max", ("pcie.link.gen.max",), max),
+    ("gpu.pcie_width", ("pcie.link.width.current",), min),
+    ("gpu.pcie_width_max", ("pcie.link.width.max",), max),
+)
+
+
+class Samples:
+    name = "gpu.samples"
+    summary = (
+        "Samples of nvidia-smi: utilisation, power against its limit, memory, clocks, temperature, PCIe links and "
+        "throttle reasons of each card. Where some moments show work, means are taken over those alone. Utilisation "
+        "counts waiting kernels as work, so it never shows by itself that a pipeline stage is busy."
+    )
+    grade = Grade.READ_HOST
+    provides: tuple[str, ...] = ("gpu.",)
+    arguments: type[BaseModel] = NoArguments
+
+    def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]:
+        return on_each_host(context, lambda host: _samples(document(context, host, Artifact.GPUS)))
+
+
+class Processes:
+    name = "gpu.processes"
+    summary = "Programs on the cards that are not the server's own, with the memory they hold."
+    grade = Grade.READ_HOST
+    provides: tuple[str, ...] = ("gpu.foreign_processes",)
+    arguments: type[BaseModel] = NoArguments
+
+    def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]:
+        return on_each_host(context, lambda host: (foreign_processes(context, host),))
+
+
+class Topology:
+    name = "gpu.topology"
+    summary = "How the cards that are used are connected: NVLink or PCIe, and the farthest link between two of them."
+    grade = Grade.READ_HOST
+    provides: tuple[str, ...] = ("gpu.nvlink", "gpu.link_worst")
+    arguments: type[BaseModel] = NoArguments
+
+    def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]:
+        return on_each_host(context, lambda host: (topology_finding(context, host),))
+
+
+def tools() -> tuple[Tool, ...]:
+    return (Samples(), Processes(), Topology())
+
+
+def _samples(found: Document) -> list[Finding]:
+    moments = read_samples(found)
+    every = [sample for moment in moments for sample in moment]
+    used = at_work(moments)
+    gpus = by_gpu(used)
+    shown = max(used, key=lambda sample: sample.value("power.draw") or 0.0)
+    at = shown.row.cells.get("timestamp", "")
+    facts: dict[str, FactValue] = {
+        "gpu.count": len(by_gpu(every)),
+        "gpu.names": {index: name for index, own in gpus.items() if (name := own[0].row.cells.get("name"))},
+        "gpu.samples": max(len(own) for own in gpus.values()),
+        "gpu.window_s": window_s(every),
+        "gpu.under_load": _under_load(every),
+    }
+    facts.update(_tables(gpus, _TABLES))
+    known = {name: value for name, value in facts.items() if value not in (None, {})}
+    findings = [found.finding(known, shown.excerpt, at=at)]
+    links = _tables(gpus, _LINKS)
+    if links:
+        findings.append(found.finding(links, _narrowest(used).excerpt, at=at))
+    return findings + _throttle(found, by_gpu(every))
+
+
+def _under_load(samples: Sequence[Sample]) -> bool | None:
+    known = [sample.busy for sample in samples if sample.busy is not None]
+    return any(known) if known else None
+
+
+def _tables(
+    gpus: dict[str, list[Sample]], tables: tuple[tuple[str, tuple[str, ...], Values], ...]
+) -> dict[str, FactValue]:
+    """Each quantity by GPU; a quantity that no row holds is left out."""
+    facts: dict[str, FactValue] = {}
+    for name, columns, combine in tables:
+        table: dict[str, FactValue] = {}
+        for index, own in gpus.items():
+            values = [value for sample in own if (value := sample.value(*columns)) is not None]
+            if values:
+                table[index] = tidy(combine(values))
+        if table:
+            facts[name] = table
+    return facts
+
+
+def _narrowest(samples: Sequence[Sample]) -> Sample:
+    """The sample with the fewest lanes and the slowest generation."""
+    widths = ("pcie.link.width.current",)
+    generations = ("pcie.link.gen.current", "pcie.link.gen.gpucurrent")
+    return min(samples, key=lambda s: (s.value(*widths) or 99.0, s.value(*generations) or 99.0))
+
+
+def _throttle(found: Document, gpus: dict[str, list[Sample]]) -> list[Finding]:
+    """Reasons seen by GPU, quoting a row that has one; nothing where no row says."""
+    reasons: dict[str, FactValue] = {}
+    shown: Sample | None = None
+    for index, own in gpus.items():
+        said = [sample for sample in own if sample.throttles is not None]
+        if not said:
+            continue
+        reasons[index] = list(dict.fromkeys(reason for sample in said for reason in sample.throttles or ()))
+        shown = shown or next((sample for sample in said if sample.throttles), None)
+    if not reasons:
+        return []
+    excerpt = (shown or next(iter(gpus.values()))[0]).excerpt
+    return [found.finding({"gpu.throttle": reasons}, excerpt)]

@@ -1,0 +1,139 @@
+"""Samples of nvidia-smi queries as numbers: rows by GPU, the moments they belong to, what throttled."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import fmean
+
+from ppagent_tools.reading import CsvRow, Document, csv_rows, number
+
+BUSY_PERCENT = 10.0
+BUSY_SHARE_OF_LIMIT = 0.22
+"""Loaded cards without work draw 12-20 % of their limit (seen: 85 of 600 W, 110 of 700 W), working ones more."""
+
+_REASONS = {0x4: "sw_power_cap", 0x8: "hw_slowdown", 0x20: "sw_thermal", 0x40: "hw_thermal", 0x80: "hw_power_brake"}
+"""Bits of NVML's clocks event reasons that mean a throttle (`nvml.h`); idle and set clocks are none."""
+_REASON_WORDS = {
+    "sw_power_cap": r"sw[ _]power[ _]cap",
+    "hw_slowdown": r"hw[ _]slowdown",
+    "sw_thermal": r"sw[ _]thermal(?:[ _]slowdown)?",
+    "hw_thermal": r"hw[ _]thermal(?:[ _]slowdown)?",
+    "hw_power_brake": r"hw[ _]power[ _]brake(?:[ _]slowdown)?",
+}
+_TIME_FORMATS = ("%Y/%m/%d %H:%M:%S.%f", "%Y/%m/%d %H:%M:%S")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One GPU at one moment."""
+
+    index: str
+    row: CsvRow
+
+    def value(self, *columns: str) -> float | None:
+        """The first of these columns that holds a number."""
+        return next((v for column in columns if (v := number(self.row.cells.get(column))) is not None), None)
+
+    @property
+    def excerpt(self) -> str:
+        """The row as it stands; of a pasted table, the row the user has."""
+        return self.row.cells.get("pasted") or self.row.line
+
+    @property
+    def busy(self) -> bool | None:
+        """Whether the card is at work at that moment; None where neither use nor power is known."""
+        used, power = self.value("utilization.gpu"), self.value("power.draw")
+        limit = self.value("power.limit", "power.default_limit")
+        known = [used >= BUSY_PERCENT] if used is not None else []
+        known += [power >= BUSY_SHARE_OF_LIMIT * limit] if power is not None and limit else []
+        return any(known) if known else None
+
+    @property
+    def throttles(self) -> tuple[str, ...] | None:
+        """Throttle reasons in force; None where the row does not say."""
+        cells = self.row.cells
+        text = next((cells[c] for c in cells if re.fullmatch(r"clocks_(?:event|throttle)_reasons\.active", c)), "")
+        if re.fullmatch(r"0x[0-9a-fA-F]+", text):
+            return tuple(name for bit, name in _REASONS.items() if int(text, 16) & bit)
+        single = {
+            name: value
+            for name, words in _REASON_WORDS.items()
+            for column, value in cells.items()
+            if re.fullmatch(rf"clocks_(?:event|throttle)_reasons\.{words}", column)
+        }
+        if single:
+            return tuple(name for name, value in single.items() if value.lower() == "active")
+        if not text or text.upper() in ("N/A", "[N/A]"):
+            return None
+        return tuple(name for name, words in _REASON_WORDS.items() if re.search(words, text, re.IGNORECASE))
+
+
+def read_samples(found: Document) -> list[list[Sample]]:
+    """The samples, moment by moment: a new one begins where an index comes again."""
+    moments: list[list[Sample]] = []
+    seen: set[str] = set()
+    for place, row in enumerate(csv_rows(found, _plain)):
+        text = row.cells.get("index", "") or _index_of(row, place, moments)
+        if not re.fullmatch(r"\d+", text):
+            raise found.error(f"{text!r} is no GPU index", row.number)
+        sample = Sample(str(int(text)), row)
+        if not moments or sample.index in seen:
+            moments.append([])
+            seen = set()
+        seen.add(sample.index)
+        moments[-1].append(sample)
+    return moments
+
+
+def at_work(moments: Sequence[Sequence[Sample]]) -> list[Sample]:
+    """The samples of the moments in which a card works; all samples where none does."""
+    busy = [sample for moment in moments if any(s.busy for s in moment) for sample in moment]
+    return busy or [sample for moment in moments for sample in moment]
+
+
+def window_s(samples: Iterable[Sample]) -> float | None:
+    """Seconds from the first to the last time stamp."""
+    times = [time for s in samples if (time := _time(s.row.cells.get("timestamp", ""))) is not None]
+    return (max(times) - min(times)).total_seconds() if times else None
+
+
+def by_gpu(samples: Iterable[Sample]) -> dict[str, list[Sample]]:
+    found: dict[str, list[Sample]] = {}
+    for sample in samples:
+        found.setdefault(sample.index, []).append(sample)
+    return dict(sorted(found.items(), key=lambda item: int(item[0])))
+
+
+def mean(values: Iterable[float]) -> float:
+    return round(fmean(values), 2)
+
+
+def _plain(name: str) -> str:
+    """`power.draw [W]` as `power.draw`; newer names of the same query as the older ones."""
+    bare = re.sub(r"\s*\[[^\]]*\]", "", name).strip().lower()
+    return {
+        "power.draw.instant": "power.draw",
+        "clocks.current.sm": "clocks.sm",
+        "power.draw.average": "power.draw",
+    }.get(bare, bare)
+
+
+def _index_of(row: CsvRow, place: int, moments: Sequence[Sequence[Sample]]) -> str:
+    """Without a column of indices, cards are counted by their bus or the order of the rows of the first moment."""
+    key = row.cells.get("uuid") or row.cells.get("pci.bus_id") or ""
+    known = [s for moment in moments for s in moment if key in (s.row.cells.get("uuid"), s.row.cells.get("pci.bus_id"))]
+    return known[0].index if key and known else str(place)
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text.replace("Z", "+00:00")).replace(tzinfo=None)
+    except ValueError:
+        pass
+    for form in _TIME_FORMATS:
+        try:
+            return datetime.strptime(text, form)
+        except ValueError:
+            continue
+    return None

@@ -1,0 +1,52 @@
+"""The kernel log, read for what concerns the cards and the way to them."""
+
+import re
+
+from ppagent.evidence.evidence import FactValue, Finding
+from ppagent_tools.reading import Document
+
+MOST_LINES = 50
+
+_XID = re.compile(
+    r"NVRM: (?:GPU at )?(?:PCI:\S+: )?Xid \((?:PCI:)?(?P<gpu>[0-9A-Fa-f:.]+)\): (?P<code>\d+)(?:, (?P<text>.*))?"
+)
+_TROUBLE = re.compile(
+    r"\bAER\b.*(?:error|lost|multiple)|PCIe Bus Error|fallen off the bus|RmInitAdapter failed"
+    r"|NVRM: .*(?:fail|error|lost)"
+    r"|uncorrect\w* .*(?:ecc|memory)|\bECC\b.*(?:error|uncorrect)|Row Remapper|row remap\w* fail|EDAC .*(?:UE|CE)\b"
+    r"|Hardware Error|link is down|Surprise Down|nvidia-nvswitch\S*: .*(?:fatal|SXid)|mce: .*Hardware"
+    r"|limited by .* PCIe|downgraded",
+    re.IGNORECASE,
+)
+_IOMMU = re.compile(
+    r"Command line: .*(?:iommu|acs)\S*|Default domain type|DMAR: IOMMU (?:en|dis)abled|AMD-Vi: .*(?:enabled|init|IO)"
+    r"|iommu: .*(?:translated|passthrough)|ACSCtl|\bACS\b|pcie_acs_override",
+    re.IGNORECASE,
+)
+
+
+def kernel_findings(found: Document) -> list[Finding]:
+    """Xid events, other trouble, and hints on IOMMU and ACS; lists are empty where the log has none."""
+    lines = [line.strip() for line in found.text.splitlines() if line.strip()]
+    events = [(line, match) for line in lines if (match := _XID.search(line))]
+    trouble = [line for line in lines if _TROUBLE.search(line) and not _XID.search(line)]
+    hints = [line for line in lines if _IOMMU.search(line)]
+    xids: list[FactValue] = [
+        {"gpu": match["gpu"], "code": int(match["code"]), "text": match["text"] or ""} for _, match in events
+    ]
+    first = events[0][0] if events else lines[0]
+    findings = [
+        found.finding({"host.xid": xids[:MOST_LINES]}, first),
+        found.finding({"host.kernel_trouble": _distinct(trouble)}, trouble[0] if trouble else lines[0]),
+    ]
+    if hints:
+        findings.append(found.finding({"host.iommu": "; ".join(hints[:MOST_LINES])}, hints[0]))
+    return findings
+
+
+def _distinct(lines: list[str]) -> list[FactValue]:
+    """Each line once, whatever its time stamp."""
+    seen: dict[str, FactValue] = {}
+    for line in lines:
+        seen.setdefault(re.sub(r"^\[[^\]]*\]\s*|^\w{3} +\d+ [\d:]+ \S+ kernel: ", "", line), line)
+    return list(seen.values())[:MOST_LINES]

@@ -1,0 +1,118 @@
+"""Every host's log, read once for all the tools that ask, and put together over hosts."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from ppagent.errors import NotRecorded, ToolError
+from ppagent.evidence.evidence import FactValue, Finding
+from ppagent.plugins import ToolContext
+from ppagent.sglang.logs.prefix import Ranks
+from ppagent.sglang.logs.stream import read_log
+from ppagent.sglang.logs.summary import DecodeStats, LogSummary, PrefillStats, Stretch
+from ppagent.targets.target import Artifact
+from ppagent_tools.log_tap import LaunchTap, LogTap
+
+_CACHE = "ppagent_tools.logs"
+_FEW_LINES = 5
+
+
+@dataclass(frozen=True)
+class HostLog:
+    """One host's log. `stretch` is the launch to measure: the last one that decoded for a while."""
+
+    host: str
+    summary: LogSummary
+    stretch: Stretch
+    tap: LaunchTap
+
+    @property
+    def first_stage(self) -> int:
+        """The lowest pipeline stage that wrote batch lines here; 0 where lines carry no stage."""
+        return min((seen.ranks.pp or 0 for seen in self.stretch.last_seen), default=0)
+
+    def finding(self, facts: Mapping[str, FactValue], excerpt: str = "", at: datetime | None = None) -> Finding:
+        when = at.isoformat() if at is not None else ""
+        return Finding(Artifact.SERVER_LOG.value, facts, excerpt.rstrip("\r\n"), self.host, when, authority=2)
+
+
+@dataclass(frozen=True)
+class Logs:
+    """All logs of the target, the one with the lowest stage first."""
+
+    hosts: tuple[HostLog, ...]
+    unread: tuple[Finding, ...] = ()
+
+    def __iter__(self) -> Iterator[HostLog]:
+        return iter(self.hosts)
+
+    @property
+    def first(self) -> HostLog:
+        return self.hosts[0]
+
+    def decode(self) -> list[tuple[HostLog, DecodeStats]]:
+        """Decode statistics of every DP rank once, from the host with its lowest stage."""
+        found: dict[int | None, tuple[HostLog, DecodeStats]] = {}
+        for log in self.hosts:
+            for stats in log.stretch.decode:
+                held = found.get(stats.ranks.dp)
+                if held is None or (stats.ranks.pp or 0) < (held[1].ranks.pp or 0):
+                    found[stats.ranks.dp] = (log, stats)
+        return [found[dp] for dp in sorted(found, key=lambda dp: dp or 0)]
+
+    def prefill(self) -> list[tuple[HostLog, PrefillStats]]:
+        """Prefill statistics, as `decode` gives them."""
+        found: dict[int | None, tuple[HostLog, PrefillStats]] = {}
+        for log in self.hosts:
+            for stats in log.stretch.prefill:
+                held = found.get(stats.ranks.dp)
+                if held is None or (stats.ranks.pp or 0) < (held[1].ranks.pp or 0):
+                    found[stats.ranks.dp] = (log, stats)
+        return [found[dp] for dp in sorted(found, key=lambda dp: dp or 0)]
+
+
+def read_logs(context: ToolContext) -> Logs:
+    """The logs of all hosts, read on the first call of an investigation. Raises NotRecorded where there is none."""
+    held = context.cache.get(_CACHE)
+    if not isinstance(held, Logs):
+        held = context.cache[_CACHE] = _read_all(context)
+    return held
+
+
+def stage_label(ranks: Ranks) -> str:
+    """`PP0`, with the DP rank in front where there are several."""
+    stage = f"PP{ranks.pp or 0}"
+    return f"DP{ranks.dp} {stage}" if ranks.dp else stage
+
+
+def _read_all(context: ToolContext) -> Logs:
+    read: list[HostLog] = []
+    failed: list[tuple[str, ToolError]] = []
+    for host in context.target.hosts:
+        try:
+            read.append(_read(context, host))
+        except ToolError as error:
+            failed.append((host, error))
+    broken = [(host, error) for host, error in failed if not isinstance(error, NotRecorded)]
+    if not read:
+        raise (broken or failed)[0][1] if failed else NotRecorded("the target has no host")
+    unread = tuple(Finding("server.log", {"tool.unread": [str(reason)]}, host=host) for host, reason in broken)
+    return Logs(tuple(sorted(read, key=lambda log: log.first_stage)), unread)
+
+
+def _read(context: ToolContext, host: str) -> HostLog:
+    tap = LogTap()
+    summary = read_log(tap.lines(context.target.log(host)))
+    if not summary.lines:
+        raise ToolError(f"server.log of {host}: the file is empty")
+    stretch = _measured(summary)
+    at = summary.stretches.index(stretch)
+    known = len(tap.launches) == len(summary.stretches)
+    return HostLog(host, summary, stretch, tap.launches[at] if known else tap.launches[-1])
+
+
+def _measured(summary: LogSummary) -> Stretch:
+    """The last launch, unless it never got to decode and an earlier one did."""
+    current = summary.current
+    decoded = sum(stats.lines for stats in current.decode)
+    return current if decoded >= _FEW_LINES else summary.busiest if summary.busiest.decode else current

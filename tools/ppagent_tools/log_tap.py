@@ -1,0 +1,134 @@
+"""What a log's lines say beside its summary, taken as they pass by: verbatim start-up lines, stalls of decoding,
+and when the server last spoke at all."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ppagent.sglang.logs.prefix import Ranks, parse_ranks, unwrap
+
+IDLE_S = 10.0
+"""A silence of all batch lines longer than this may be idleness, so a gap that holds one is no stall."""
+
+_MARKS = {
+    "args": b"server_args=",
+    "weights": b"Load weight end",
+    "kv": b"KV Cache",
+    "pool": b"Memory pool end",
+    "graph_begin": b"apture",
+    "capacity": b"max_total_num_tokens=",
+    "ready": b"fired up and ready",
+}
+_HTTP = b"HTTP/1."
+
+
+@dataclass
+class Lane:
+    """Times of one rank's batch lines. `stall_s` is the longest time without a decode line in which batch lines kept
+    coming: what long prompts do to decoding."""
+
+    decoded: int = 0
+    stall_s: float = 0.0
+    stall_line: str = ""
+    _decode_s: float | None = None
+    _batch_s: float | None = None
+    _broken: bool = False
+
+    def decode(self, line: bytes, now_s: float | None) -> None:
+        """Note a decode line."""
+        self.prefill(now_s)
+        self.decoded += 1
+        if now_s is not None and self._decode_s is not None and not self._broken:
+            stall_s = now_s - self._decode_s
+            if stall_s > self.stall_s:
+                self.stall_s, self.stall_line = stall_s, line.decode("utf-8", errors="replace")
+        self._decode_s, self._broken = now_s, False
+
+    def prefill(self, now_s: float | None) -> None:
+        """Note a prefill line: while they come, decoding stands still but the server works."""
+        if now_s is not None and self._batch_s is not None and now_s - self._batch_s > IDLE_S:
+            self._broken = True
+        self._batch_s = now_s
+
+
+@dataclass
+class LaunchTap:
+    """What passed by during one launch. `marked` holds the first line of each kind, as written."""
+
+    marked: dict[str, bytes] = field(default_factory=dict)
+    lanes: dict[Ranks, Lane] = field(default_factory=dict)
+    last_remark: str = ""
+    """Time of the last line that is neither a batch nor an HTTP access."""
+
+    @property
+    def lane(self) -> Lane | None:
+        """The lane of the lowest stage, which is the one that counts; of the lowest DP and TP rank there."""
+        ranked = [ranks for ranks, lane in self.lanes.items() if lane.decoded]
+        lowest = min(ranked, key=lambda r: (r.pp or 0, r.dp or 0, r.tp or 0), default=None)
+        return None if lowest is None else self.lanes[lowest]
+
+    def line(self, mark: str) -> str:
+        """The first line of a kind as text without its end; empty where none passed."""
+        return self.marked.get(mark, b"").decode("utf-8", errors="replace").rstrip("\r\n")
+
+
+class LogTap:
+    """Stands between a target's log and its reader: `lines` passes every line on, without its end."""
+
+    def __init__(self) -> None:
+        self.launches: list[LaunchTap] = [LaunchTap()]
+        self._known: dict[bytes, Lane] = {}
+        self._stamp = b""
+        self._now_s: float | None = None
+
+    def lines(self, log: Iterable[bytes]) -> Iterator[bytes]:
+        """Every line of `log`, noted and passed on."""
+        for whole in log:
+            line = whole.rstrip(b"\r\n")
+            if b" batch" in line[:160]:
+                self._batch(line)
+            elif _HTTP not in line:
+                self._other(line)
+            yield line
+
+    def _batch(self, line: bytes) -> None:
+        bare = line if line[:1] == b"[" else unwrap(line).text
+        end = bare.find(b"]")
+        kind = bare[end + 2 : end + 15]
+        if end < 20 or not kind.startswith((b"Decode batch", b"Prefill batch")):
+            self._other(line)
+            return
+        tags = bare[20:end].lstrip(b".,0123456789")
+        lane = self._known.get(tags)
+        if lane is None:
+            lane = self._known[tags] = Lane()
+            self.launches[-1].lanes[parse_ranks(tags.decode("ascii", errors="replace"))] = lane
+        now_s = self._seconds(bare[1:20])
+        if kind.startswith(b"Decode"):
+            lane.decode(line, now_s)
+        else:
+            lane.prefill(now_s)
+
+    def _other(self, line: bytes) -> None:
+        for name, mark in _MARKS.items():
+            if mark in line:
+                self._mark(name, line)
+        if line[:1] == b"[" and line[1:5].isdigit():
+            self.launches[-1].last_remark = line[1:20].decode("ascii", errors="replace")
+
+    def _mark(self, name: str, line: bytes) -> None:
+        current = self.launches[-1]
+        if name == "args" and ("args" in current.marked or current.lanes):
+            current = LaunchTap()
+            self.launches.append(current)
+            self._known = {}
+        current.marked.setdefault(name, line)
+
+    def _seconds(self, stamp: bytes) -> float | None:
+        if stamp != self._stamp:
+            self._stamp = stamp
+            try:
+                self._now_s = datetime.fromisoformat(stamp.decode("ascii")).timestamp()
+            except (ValueError, UnicodeDecodeError):
+                self._now_s = None
+        return self._now_s

@@ -1,0 +1,168 @@
+"""Scrapes of /metrics as facts. Pipeline rank 0 counts unless a fact is by rank; a rate needs two timed scrapes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from ppagent.evidence.evidence import FactValue
+from ppagent.sglang.metrics import (
+    OverDp,
+    Scrape,
+    histogram_mean,
+    increases,
+    rate,
+    rate_by_pp_rank,
+    seconds_between,
+)
+
+Facts = dict[str, FactValue]
+
+_GAUGES: tuple[tuple[str, str, OverDp], ...] = (
+    ("metrics.queue_reqs", "num_queue_reqs", "sum"),
+    ("metrics.token_usage", "token_usage", "mean"),
+    ("metrics.new_token_ratio", "new_token_ratio", "mean"),
+    ("metrics.grammar_queue", "num_grammar_queue_reqs", "sum"),
+    ("metrics.eplb_balancedness", "eplb_balancedness", "mean"),
+)
+"""Mean over all scrapes."""
+_BUSY_GAUGES: tuple[tuple[str, str, OverDp], ...] = (
+    ("metrics.running_reqs", "num_running_reqs", "max"),
+    ("metrics.gen_throughput", "gen_throughput", "sum"),
+    ("metrics.cache_hit_rate", "cache_hit_rate", "mean"),
+    ("metrics.accept_length", "spec_accept_length", "mean"),
+)
+"""Mean over the scrapes in which requests run: an idle server's gauges hold their last or a zero value."""
+_HISTOGRAMS = (
+    ("metrics.itl_ms", "inter_token_latency_seconds", 1000.0),
+    ("metrics.ttft_ms", "time_to_first_token_seconds", 1000.0),
+    ("metrics.queue_ms", "queue_time_seconds", 1000.0),
+    ("metrics.e2e_ms", "e2e_request_latency_seconds", 1000.0),
+    ("metrics.grammar_seconds", "grammar_compilation_time_seconds", 1.0),
+    ("metrics.dp_imbalance", "dp_attention_token_imbalance_ratio", 1.0),
+)
+_RATES = (
+    ("metrics.generation_rate", "generation_tokens_total"),
+    ("metrics.prompt_rate", "prompt_tokens_total"),
+)
+_BUSY_SHARES: tuple[tuple[str, tuple[str, ...], dict[str, str]], ...] = (
+    ("metrics.forward_busy", ("forward_execution_seconds_total", "gpu_execution_seconds_total"), {}),
+    ("metrics.run_batch_busy", ("scheduler_stage_seconds_total",), {"category": "run_batch"}),
+    ("metrics.scheduler_cpu", ("scheduler_process_cpu_seconds_total",), {}),
+)
+
+
+@dataclass
+class Group:
+    """Facts that one sample line of the scrapes stands for."""
+
+    metric: str
+    facts: Facts = field(default_factory=dict)
+
+
+def metric_groups(scrapes: Sequence[Scrape]) -> list[Group]:
+    """Every fact that the scrapes hold, by the metric that shows it."""
+    groups = [
+        *_gauges(scrapes),
+        *_by_dp(scrapes),
+        *_rates(scrapes),
+        *_histograms(scrapes),
+        _in_flight(scrapes),
+        _graph_share(scrapes),
+        _retracted(scrapes),
+        *_by_rank(scrapes),
+    ]
+    return [group for group in groups if group is not None]
+
+
+def _gauges(scrapes: Sequence[Scrape]) -> list[Group]:
+    busy = [scrape for scrape in scrapes if scrape.gauge("num_running_reqs")]
+    wanted = [(row, scrapes) for row in _GAUGES] + [(row, busy or scrapes) for row in _BUSY_GAUGES]
+    groups = []
+    for (name, metric, over_dp), chosen in wanted:
+        values = [value for scrape in chosen if (value := scrape.gauge(metric, over_dp=over_dp)) is not None]
+        if values and not (metric == "spec_accept_length" and not any(values)):
+            groups.append(Group(metric, {name: round(fmean(values), 4)}))
+    return groups
+
+
+def _by_dp(scrapes: Sequence[Scrape]) -> list[Group]:
+    groups = []
+    for name, metric in (("running_reqs", "num_running_reqs"), ("queue_reqs", "num_queue_reqs")):
+        rows: dict[str, list[float]] = {}
+        for scrape in scrapes:
+            for dp, value in scrape.by_dp(metric).items():
+                rows.setdefault(dp, []).append(value)
+        if len(rows) > 1:
+            table: Facts = {f"DP{dp or 0}": round(fmean(values), 3) for dp, values in rows.items()}
+            groups.append(Group(metric, {f"metrics.{name}_by_dp": table}))
+    return groups
+
+
+def _rates(scrapes: Sequence[Scrape]) -> list[Group]:
+    window_s = seconds_between(scrapes)
+    groups = [Group("", {"metrics.window_s": window_s})] if window_s is not None else []
+    for name, metric in _RATES:
+        value = rate(scrapes, metric)
+        if value is not None:
+            groups.append(Group(metric, {name: round(value, 3)}))
+    return groups
+
+
+def _histograms(scrapes: Sequence[Scrape]) -> list[Group]:
+    groups = []
+    for name, metric, factor in _HISTOGRAMS:
+        value = histogram_mean(scrapes, metric)
+        if value is not None:
+            groups.append(Group(f"{metric}_sum", {name: round(value * factor, 3)}))
+    return groups
+
+
+def _in_flight(scrapes: Sequence[Scrape]) -> Group | None:
+    """Little's law: completions a second times their latency is the latency summed up a second."""
+    value = rate(scrapes, "e2e_request_latency_seconds_sum")
+    return None if not value else Group("e2e_request_latency_seconds_sum", {"metrics.in_flight": round(value, 3)})
+
+
+def _graph_share(scrapes: Sequence[Scrape]) -> Group | None:
+    """Share of decode passes replayed from a graph (`cuda_graph_passes_total{mode="decode_..."}`, 0.5.7+)."""
+    passes = {"graph": 0.0, "none": 0.0}
+    for row in increases(scrapes, "cuda_graph_passes_total"):
+        mode = row.labels.get("mode", "")
+        if row.labels.get("pp_rank", "0") == "0" and mode.startswith("decode"):
+            passes["none" if mode.endswith("none") else "graph"] += row.value
+    total = sum(passes.values())
+    return (
+        Group("cuda_graph_passes_total", {"metrics.graph_share": round(passes["graph"] / total, 4)}) if total else None
+    )
+
+
+def _retracted(scrapes: Sequence[Scrape]) -> Group | None:
+    """A counter where the version has one, else the highest value of the gauge of the last retraction."""
+    for metric in ("num_retracted_requests_total", "total_retracted_reqs"):
+        grown = increases(scrapes, metric)
+        if grown:
+            own = sum(row.value for row in grown if row.labels.get("pp_rank", "0") == "0")
+            return Group(metric, {"metrics.retracted_reqs": own})
+    values = [value for scrape in scrapes if (value := scrape.gauge("num_retracted_reqs")) is not None]
+    return Group("num_retracted_reqs", {"metrics.retracted_reqs": max(values)}) if values else None
+
+
+def _by_rank(scrapes: Sequence[Scrape]) -> list[Group]:
+    groups = []
+    occupancy: dict[int, list[float]] = {}
+    for scrape in scrapes:
+        for pp, value in scrape.by_pp_rank("fwd_occupancy").items():
+            occupancy.setdefault(pp, []).append(value)
+    if any(any(values) for values in occupancy.values()):
+        table = {pp: fmean(values) for pp, values in occupancy.items()}
+        groups.append(Group("fwd_occupancy", {"metrics.fwd_occupancy": _labelled(table)}))
+    for name, metrics, labels in _BUSY_SHARES:
+        found = ((metric, rate_by_pp_rank(scrapes, metric, **labels)) for metric in metrics)
+        metric, shares = next(((m, s) for m, s in found if s), ("", {}))
+        if any(shares.values()):
+            groups.append(Group(metric, {name: _labelled(shares)}))
+    return groups
+
+
+def _labelled(table: dict[int, float]) -> FactValue:
+    return {f"PP{pp}": round(value, 4) for pp, value in sorted(table.items())}

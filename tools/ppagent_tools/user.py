@@ -1,0 +1,155 @@
+"""What the user says: the question, the sentences, and the figures in them."""
+
+import re
+from collections.abc import Sequence
+
+import yaml
+from pydantic import BaseModel, Field
+
+from ppagent.errors import NotRecorded
+from ppagent.evidence.evidence import FactValue, Finding
+from ppagent.plugins import Grade, Tool, ToolContext
+from ppagent.targets.target import Shared
+from ppagent_tools.reading import Document
+from ppagent_tools.stated_figures import stated_figures
+from ppagent_tools.stated_gpu import cards, stated_gpus
+from ppagent_tools.stated_levels import Stated, stated_load
+
+Facts = dict[str, FactValue]
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!approx\.)(?<!ca\.)\s+")
+
+
+class StatedArguments(BaseModel, extra="forbid"):
+    """Words that stand in no artifact."""
+
+    question: str = Field(default="", description="what the user asks, where the target does not hold it")
+
+
+class StatedFacts:
+    name = "user.stated"
+    summary = (
+        "The user's question and statements, and the figures in them: measured levels, requests in flight, running "
+        "requests a stage, power, utilisation, cards. The weakest evidence there is, and often the only one."
+    )
+    grade = Grade.READ_FILE
+    provides: tuple[str, ...] = ("stated.", "engine.version", "recording.origin", "recording.gpus")
+    arguments: type[BaseModel] = StatedArguments
+
+    def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]:
+        asked = StatedArguments.model_validate(arguments.model_dump()).question.strip()
+        findings = _in_words(Document(asked, "question"), asked, []) if asked else []
+        try:
+            found = Document(context.target.shared(Shared.INCIDENT), Shared.INCIDENT.value)
+        except NotRecorded:
+            if not findings:
+                raise
+            return findings
+        return findings + _incident(found, asked)
+
+
+def tools() -> tuple[Tool, ...]:
+    return (StatedFacts(),)
+
+
+def _incident(found: Document, asked: str) -> list[Finding]:
+    incident = _load(found)
+    question = str(incident.get("question") or "").strip()
+    stated = incident.get("stated") or []
+    if not isinstance(stated, list):
+        raise found.error("`stated` is a list of sentences")
+    sentences = [" ".join(str(sentence).split()) for sentence in stated]
+    findings = _in_words(found, "" if asked else question, sentences)
+    return findings + _stack(found, incident)
+
+
+def _load(found: Document) -> dict[str, object]:
+    try:
+        value = yaml.safe_load(found.text)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise found.error(f"no YAML: {error.problem}", line) from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise found.error(f"no YAML: {error}") from error
+    if not isinstance(value, dict):
+        raise found.error("a mapping with `question` and `stated` was expected", 1)
+    return {str(key): item for key, item in value.items()}
+
+
+def _in_words(found: Document, question: str, sentences: list[str]) -> list[Finding]:
+    """A finding for the question, one for the sentences, and one for each sentence that holds figures."""
+    findings: list[Finding] = []
+    if question:
+        findings.append(found.finding({"stated.question": question}, verbatim(found.text, question)))
+    if sentences:
+        said: list[FactValue] = list(sentences)
+        findings.append(found.finding({"stated.sentences": said}, verbatim(found.text, sentences[0])))
+    spoken = [*sentences, *(part for part in _SENTENCE_END.split(" ".join(question.split())) if part)]
+    loads = [stated_load(sentence) for sentence in spoken]
+    levels = _together(loads)
+    most = max((load.in_flight for load in loads if load.in_flight is not None), default=None)
+    for sentence, load in zip(spoken, loads, strict=True):
+        facts = _load_facts(load, most, levels) | stated_gpus(sentence) | stated_figures(sentence)
+        if load.levels and levels:
+            levels = []
+        if load.in_flight is not None and load.in_flight == most:
+            most = None
+        if facts:
+            findings.append(found.finding(facts, verbatim(found.text, sentence)))
+    return findings
+
+
+def _together(loads: list[Stated]) -> list[FactValue]:
+    """The levels of all sentences as one list, each concurrency once, so that a reader of one fact has them all."""
+    seen: dict[object, FactValue] = {}
+    for load in loads:
+        for level in load.levels:
+            seen.setdefault(level.get("concurrency"), level)
+    return list(seen.values())
+
+
+def _load_facts(load: Stated, most: float | None, levels: list[FactValue]) -> Facts:
+    facts: Facts = {}
+    if load.levels and levels:
+        facts["stated.levels"] = levels
+    if load.prior:
+        facts["stated.prior_levels"] = list(load.prior)
+    if load.in_flight is not None and load.in_flight == most:
+        facts["stated.in_flight"] = int(most)
+    return facts
+
+
+def _stack(found: Document, incident: dict[str, object]) -> list[Finding]:
+    """Version, cards and model as the recording's head names them, and how far its figures can be trusted."""
+    findings: list[Finding] = []
+    stack = incident.get("stack")
+    told = {str(k): str(v) for k, v in stack.items() if v is not None} if isinstance(stack, dict) else {}
+    if told.get("version"):
+        facts: Facts = {"engine.version": told["version"], "engine.source": "stated"}
+        findings.append(found.finding(facts, verbatim(found.text, told["version"])))
+    if told.get("gpus"):
+        count, model = cards(told["gpus"])
+        facts = {"recording.gpus": told["gpus"]}
+        if count is not None and model:
+            facts |= {"stated.gpu_count": count, "stated.gpu_model": _after_count(told["gpus"]) or model}
+        findings.append(found.finding(facts, verbatim(found.text, told["gpus"])))
+    if told.get("model"):
+        findings.append(found.finding({"stated.model": told["model"]}, verbatim(found.text, told["model"])))
+    origin = incident.get("origin")
+    kind = origin.get("kind") if isinstance(origin, dict) else None
+    if isinstance(kind, str):
+        findings.append(found.finding({"recording.origin": kind}, verbatim(found.text, kind)))
+    return findings
+
+
+def _after_count(gpus: str) -> str:
+    """`8x NVIDIA RTX PRO 6000 Blackwell 96 GB` without its count."""
+    match = re.fullmatch(r"\s*\d+\s*(?:x|×)\s*(?P<model>[^,;]+).*", gpus)
+    return match["model"].strip() if match and not re.match(r"\d+\s*(?:x|×)", match["model"]) else ""
+
+
+def verbatim(text: str, words: str) -> str:
+    """The piece of YAML text that says `words`, as it stands there: folded lines and doubled quotes included."""
+    parts = [re.escape(word).replace("'", "'{1,2}").replace('"', r"\\?\"") for word in words.split()]
+    match = re.search(r"(?:\s|\\\n\s*\\?)+".join(parts), text)
+    return match.group() if match else ""
