@@ -89,12 +89,21 @@ class Advice:
 class Cause(Protocol):
     """A cause of the closed list."""
 
-    id: str
-    name: str
-    prior: float
-    """How often it holds where somebody asks, before anything is looked at."""
-    wants: tuple[str, ...]
-    """Fact names that would decide it; the brain asks the tools that provide them."""
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def prior(self) -> float:
+        """How often it holds where somebody asks, before anything is looked at."""
+        ...
+
+    @property
+    def wants(self) -> tuple[str, ...]:
+        """Fact names that would decide it; the brain asks the tools that provide them."""
+        ...
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
         """Everything the facts say for and against. A fact that is not there says nothing."""

@@ -12,7 +12,7 @@ from ppagent.sglang.launch.change import CannotEdit, LaunchChange
 from ppagent.sglang.launch.command import LaunchCommand, parse_launch
 from ppagent.sglang.launch.diff import unified_diff
 from ppagent.sglang.launch.edit import edit_launch
-from ppagent.sglang.launch.find import NoLaunchCommand
+from ppagent.sglang.launch.site import NoLaunchCommand
 from ppagent.sglang.legality.check import check
 from ppagent.sglang.versions import at_least, parse_version
 

@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "flags": ("ppagent.cli.flags", "the launch flags of an SGLang version"),
     "check": ("ppagent.cli.check", "whether an SGLang version would accept a launch command"),
     "predict": ("ppagent.cli.predict", "what a setting would give, by the pipeline model alone"),
+    "eval": ("ppagent_evals.command", "score brains on recorded incidents, offline"),
     "tools": ("ppagent.cli.tools", "the tools found, with origin, grade and state"),
 }
 """Name to module and one line of help. A module is imported when its command is used, so that help is instant."""

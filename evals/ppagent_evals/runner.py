@@ -1,0 +1,145 @@
+"""Every incident as a fresh investigation: in parallel, with a time-out; a crash fails its case, not the run."""
+
+import json
+import multiprocessing
+import signal
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from types import FrameType
+
+from ppagent.errors import PpagentError, UserError
+from ppagent_evals.answer import Origin, read_answer, read_origin
+from ppagent_evals.scorer import Document, Score, score
+
+Diagnose = Callable[[Path], Document]
+"""A brain: from a recording to the document of `diagnose --format json`."""
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """One incident, run once."""
+
+    id: str
+    origin: Origin
+    score: Score | None
+    """None where the run crashed or took too long; `error` then says so."""
+    seconds: float
+    error: str = ""
+    verdict: str = ""
+    supported: tuple[str, ...] = ()
+    confidences: tuple[tuple[str, float, bool], ...] = ()
+    """(cause, posterior, whether the answer has it) of every hypothesis that was decided or left open."""
+
+    @property
+    def passed(self) -> bool:
+        return self.score is not None and self.score.passed
+
+
+class _TookTooLong(Exception):
+    pass
+
+
+def find_incidents(folders: Sequence[Path]) -> tuple[Path, ...]:
+    """Every recording with an answer at or below `folders`, by name. Raises UserError where there is none."""
+    found: dict[str, Path] = {}
+    for folder in folders:
+        answers = (
+            [folder / "answer.yaml"] if (folder / "answer.yaml").is_file() else sorted(folder.rglob("*answer.yaml"))
+        )
+        for answer in answers:
+            recording = answer.parent if answer.name == "answer.yaml" else _single_file(answer)
+            if recording is not None:
+                found[str(recording.resolve())] = recording
+    if not found:
+        places = ", ".join(map(str, folders))
+        raise UserError(f"No recorded incident with an answer lies in {places}.", "Name a folder that holds some.")
+    return tuple(sorted(found.values(), key=lambda path: path.name))
+
+
+def _single_file(answer: Path) -> Path | None:
+    """The log that `<name>.answer.yaml` belongs to: `<name>`, else `<name>.log`."""
+    name = answer.name.removesuffix(".answer.yaml")
+    return next((path for path in (answer.with_name(name), answer.with_name(name + ".log")) if path.is_file()), None)
+
+
+def run_all(recordings: Sequence[Path], diagnose: Diagnose, *, workers: int, seconds: float) -> Iterator[CaseResult]:
+    """Results as they come in, in no order."""
+    jobs = [(recording, diagnose, seconds) for recording in recordings]
+    if workers < 2:
+        yield from map(_run_job, jobs)
+        return
+    with multiprocessing.get_context("fork").Pool(workers) as pool:
+        yield from pool.imap_unordered(_run_job, jobs)
+
+
+def _run_job(job: tuple[Path, Diagnose, float]) -> CaseResult:
+    recording, diagnose, seconds = job
+    return run_case(recording, diagnose, seconds)
+
+
+def run_case(recording: Path, diagnose: Diagnose, seconds: float) -> CaseResult:
+    """One incident, scored. Whatever the diagnosis raises becomes the case's error."""
+    answer, origin = read_answer(recording), read_origin(recording)
+    started = monotonic()
+    before = signal.signal(signal.SIGALRM, _alarm)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        document = diagnose(recording)
+        error = ""
+    except _TookTooLong:
+        document, error = None, f"took more than {seconds:g} s"
+    except PpagentError as problem:
+        document, error = None, str(problem)
+    except Exception:  # noqa: BLE001 - a crash of one case must not end the others; its last line is kept
+        document, error = None, traceback.format_exc().strip().splitlines()[-1]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    took = monotonic() - started
+    if document is None:
+        return CaseResult(recording.name, origin, None, took, error)
+    held = {*answer.causes, *answer.also_accepted}
+    hypotheses = document["hypotheses"]
+    return CaseResult(
+        recording.name,
+        origin,
+        score(document, answer, recording),
+        took,
+        verdict=document["verdict"],
+        supported=tuple(sorted(h["cause"] for h in hypotheses if h["state"] == "supported")),
+        confidences=tuple(
+            (h["cause"], h["confidence"], h["cause"] in held) for h in hypotheses if h["because"] or h["against"]
+        ),
+    )
+
+
+def _alarm(_signal: int, _frame: FrameType | None) -> None:
+    raise _TookTooLong
+
+
+def rules_brain(recording: Path) -> Document:
+    """The rules brain, in this process."""
+    return _diagnose(recording, "rules")
+
+
+def auto_brain(recording: Path) -> Document:
+    """A model where one is configured, else the rules brain."""
+    return _diagnose(recording, "auto")
+
+
+def _diagnose(recording: Path, brain: str) -> Document:
+    import sys
+
+    from ppagent.agent.investigation import investigate
+    from ppagent.brains.brain import brain_of
+    from ppagent.changes.plan import make_plan
+    from ppagent.plugins import discover
+    from ppagent.report.json_report import as_json
+    from ppagent.targets.open import open_target
+
+    found = investigate(open_target(str(recording), sys.stdin), discover(), brain=brain_of(brain), planner=make_plan)
+    document: Document = json.loads(as_json(found))
+    return document

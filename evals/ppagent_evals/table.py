@@ -1,0 +1,77 @@
+"""The run as text and Markdown."""
+
+from collections.abc import Sequence
+
+from ppagent_evals.results import Summary, reliability
+from ppagent_evals.runner import CaseResult
+
+COLUMNS = ("brain", "passed", "verdict", "causes", "fix", "harm", "grounding", "forecast", "s/case")
+
+
+def _cells(summary: Summary) -> tuple[str, ...]:
+    def share(value: float | None) -> str:
+        return "-" if value is None else f"{value:.2f}"
+
+    return (
+        summary.brain,
+        share(summary.passed),
+        share(summary.verdict),
+        share(summary.causes),
+        share(summary.fix),
+        str(summary.harm),
+        share(summary.grounding),
+        share(summary.forecast),
+        f"{summary.seconds:.2f}",
+    )
+
+
+def origin_line(summary: Summary) -> str:
+    """What the scores rest on."""
+    return (
+        f"{summary.cases} incidents: {summary.measured} measured (a real SGLang, device emulated), "
+        f"{summary.reconstructed} reconstructed from reports, {summary.synthetic} synthetic."
+    )
+
+
+def as_text(summaries: Sequence[Summary]) -> str:
+    rows = [COLUMNS, *(_cells(summary) for summary in summaries)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join(lines)
+
+
+def as_markdown(summaries: Sequence[Summary]) -> str:
+    rows = [COLUMNS, ("---",) * len(COLUMNS), *(_cells(summary) for summary in summaries)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def failures(results: Sequence[CaseResult]) -> str:
+    """What each failed case got wrong, one line a fault."""
+    lines = []
+    for result in sorted(results, key=lambda r: r.id):
+        if not result.passed:
+            lines.append(f"{result.id}: {'; '.join(_faults(result))}")
+    return "\n".join(lines)
+
+
+def _faults(result: CaseResult) -> list[str]:
+    score = result.score
+    if score is None:
+        return [result.error]
+    faults = [] if score.verdict else [f"verdict {result.verdict}"]
+    if score.recall < 1:
+        faults.append(f"misses a cause (supported: {', '.join(result.supported) or 'none'})")
+    faults += [f"wrong cause {cause}" for cause in score.wrong_causes if cause not in score.forbidden_causes]
+    faults += [f"forbidden cause {cause}" for cause in score.forbidden_causes]
+    faults += ["no accepted fix"] if score.fix is False else []
+    faults += [f"harm: {harm}" for harm in score.harm]
+    faults += [f"grounding {score.grounding:.2f}"] if score.grounding < 1 else []
+    return faults
+
+
+def reliability_text(results: Sequence[CaseResult]) -> str:
+    """Of the hypotheses told with some confidence, how many held."""
+    rows = reliability(results)
+    lines = ["confidence     hypotheses  mean  held"]
+    lines += [f"{low:.2f} to {high:.2f}  {count:>10}  {mean:.2f}  {held:.2f}" for low, high, count, mean, held in rows]
+    return "\n".join(lines)

@@ -1,0 +1,91 @@
+"""The runner: a crash or a time-out fails its case and nothing else."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ppagent.errors import UserError
+from ppagent_evals.results import brier_score, compare, summarise
+from ppagent_evals.runner import find_incidents, run_all, run_case
+
+
+def incident(folder: Path, name: str) -> Path:
+    place = folder / name
+    place.mkdir()
+    (place / "answer.yaml").write_text("schema_version: 1\nverdict: healthy\n")
+    return place
+
+
+def healthy(_recording: Path) -> dict[str, Any]:
+    return {
+        "verdict": "healthy",
+        "hypotheses": [],
+        "evidence": [],
+        "proposals": [],
+        "next_probes": [],
+        "cost": {"tool_calls": {}},
+    }
+
+
+def crashing(recording: Path) -> dict[str, Any]:
+    if recording.name == "bad":
+        raise ZeroDivisionError("no such thing")
+    return healthy(recording)
+
+
+def endless(_recording: Path) -> dict[str, Any]:
+    time.sleep(30)
+    return {}
+
+
+def test_a_crash_fails_its_case_and_leaves_the_others(tmp_path: Path) -> None:
+    recordings = [incident(tmp_path, name) for name in ("bad", "good")]
+    results = {r.id: r for r in run_all(recordings, crashing, workers=2, seconds=10)}
+    assert results["good"].passed
+    assert not results["bad"].passed
+    assert results["bad"].error == "ZeroDivisionError: no such thing"
+    summary = summarise("x", list(results.values()))
+    assert (summary.passed, summary.crashed, summary.verdict) == (0.5, 1, 0.5)
+
+
+def test_a_case_that_never_ends_is_stopped(tmp_path: Path) -> None:
+    started = time.monotonic()
+    result = run_case(incident(tmp_path, "slow"), endless, 0.2)
+    assert result.error == "took more than 0.2 s"
+    assert time.monotonic() - started < 5
+
+
+def test_incidents_are_found_in_folders_and_beside_single_logs(tmp_path: Path) -> None:
+    incident(tmp_path, "b")
+    (tmp_path / "a.log").write_text("x\n")
+    (tmp_path / "a.answer.yaml").write_text("verdict: healthy\n")
+    assert [path.name for path in find_incidents([tmp_path])] == ["a.log", "b"]
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(UserError, match="No recorded incident"):
+        find_incidents([empty])
+
+
+def test_what_changed_since_a_saved_run_is_told_case_by_case(tmp_path: Path) -> None:
+    before = tmp_path / "before.json"
+    before.write_text('{"cases": {"rules": [{"id": "a", "passed": false}, {"id": "b", "passed": true}]}}')
+    results = [run_case(incident(tmp_path, name), brain, 10) for name, brain in (("a", healthy), ("b", endless_crash))]
+    assert compare(before, {"rules": results}) == ("rules: a got better", "rules: b got worse")
+    before.write_text("[]")
+    with pytest.raises(UserError, match="no saved eval run"):
+        compare(before, {"rules": results})
+
+
+def endless_crash(_recording: Path) -> dict[str, Any]:
+    raise KeyError("x")
+
+
+def test_the_brier_score_of_perfect_confidence_is_zero(tmp_path: Path) -> None:
+    def sure(_recording: Path) -> dict[str, Any]:
+        reason = [{"evidence": "E1", "says": "so"}]
+        hypothesis = {"cause": "PP001", "state": "refuted", "confidence": 0.0, "because": [], "against": reason}
+        return healthy(_recording) | {"hypotheses": [hypothesis]}
+
+    assert brier_score([run_case(incident(tmp_path, "a"), sure, 10)]) == 0
