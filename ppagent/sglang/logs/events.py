@@ -38,6 +38,7 @@ class _KindLog:
         self.by_rank: dict[Ranks, list[float]] = {}
 
     def add(self, event: Event, decodes: Decodes) -> None:
+        """Count one event and note how many decode lines there are by now."""
         self.lines += 1
         self.decode_lines = {decode.ranks.dp: decode.lines for decode in decodes}
         if len(self.first) < KEPT_EACH_END:
@@ -50,6 +51,7 @@ class _KindLog:
             row[1] += _number(event.fields.get(self.kind.counted, ""))
 
     def tally(self, decodes: Decodes) -> Tally:
+        """What the events amount to."""
         by_pp: dict[int | None, int] = {}
         for ranks, row in self.by_rank.items():
             by_pp[ranks.pp] = by_pp.get(ranks.pp, 0) + int(row[0])

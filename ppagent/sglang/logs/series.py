@@ -122,6 +122,7 @@ class Series:
         self._new: list[float] = []
 
     def add(self, value: float) -> None:
+        """Take the next number."""
         self._new.append(value)
         if len(self._new) >= _FLUSH_AT:
             self._flush()

@@ -14,7 +14,7 @@ from ppagent.sglang.logs.summary import LogSummary, Stretch
 LONGEST_LINE = 1 << 17
 _CHUNK = 1 << 17
 _BATCH_WORDS = (b"Decode batch", b"Prefill batch")
-_PASSED_OVER = (b"Receive: ", b"Finish: ")
+_PASSED_OVER = (b"Receive: ", b"Finish: ", b'{"')
 
 
 class ByteStream(Protocol):
@@ -86,7 +86,7 @@ def _read(batches: Iterable[Iterable[bytes]]) -> LogSummary:
 def read_log_text(text: bytes | str) -> LogSummary:
     """Summarise a log held in memory."""
     data = text.encode("utf-8", "replace") if isinstance(text, str) else text
-    return read_log(data.split(b"\n"))
+    return read_log(data.removesuffix(b"\n").split(b"\n") if data else ())
 
 
 class _Reader:
@@ -148,12 +148,12 @@ class _Reader:
             self._part = text
         elif text[:1] == b"[" and text[1:3].isdigit():
             self._prefixed(text, raw, number)
-        else:
+        elif text[:1] != b"{":  # a request as JSON (--log-requests-format json): users' text
             self._text(text, raw, number)
 
     def _text(self, line: bytes, raw: bytes, number: int) -> None:
         """A line that may state a fact or a trouble."""
-        if b"server_args=" in line and self.launch.begun:
+        if b"] server_args=" in line and self.launch.begun:
             following = self.launch.following()
             self._finish()
             self._launches += 1

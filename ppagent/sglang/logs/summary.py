@@ -47,6 +47,7 @@ class Gap:
 
     @property
     def seconds(self) -> float:
+        """How long it was."""
         return (self.end - self.begin).total_seconds()
 
 
