@@ -48,9 +48,7 @@ class Server:
 
     def fill(self, concurrency: int) -> FillReport:
         """Which fills the levels allow at `concurrency`."""
-        return read_fill(
-            self.levels, self.slots, self.running, concurrency=concurrency, slot_limit=self.now.slot_limit
-        )
+        return read_fill(self.levels, self.slots, self.running, concurrency=concurrency, slot_limit=self.now.slot_limit)
 
     def deployment(self, concurrency: int, split: tuple[int, ...] | None = None) -> Deployment:
         """The deployment that the slot-limit forecast works on, its layers split as now or as `split` says."""

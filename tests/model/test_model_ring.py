@@ -102,7 +102,9 @@ stages = st.lists(st.builds(Stage, st.floats(0.1, 50), st.floats(0, 10), st.floa
 
 
 @given(stages, st.integers(1, 40), st.data())
-def test_no_fill_beats_the_slowest_stage_or_its_own_latency(parts: list[Stage], requests: int, data: st.DataObject) -> None:
+def test_no_fill_beats_the_slowest_stage_or_its_own_latency(
+    parts: list[Stage], requests: int, data: st.DataObject
+) -> None:
     ring = Ring(tuple(parts), hop_ms=0.1, return_ms=0.2)
     filled = data.draw(st.integers(1, min(requests, ring.slots)))
     turn_ms = ring.turn_ms(filled, requests)

@@ -1,0 +1,61 @@
+import pytest
+
+from ppagent.model.hardware import all_cards, find_card
+
+
+@pytest.mark.parametrize(
+    ("name", "card"),
+    [
+        ("NVIDIA RTX PRO 6000 Blackwell Server Edition", "NVIDIA RTX PRO 6000 Blackwell Server Edition"),
+        ("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "NVIDIA RTX PRO 6000 Blackwell Workstation Edition"),
+        (
+            "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition",
+            "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition",
+        ),
+        ("8x RTX PRO 6000", "NVIDIA RTX PRO 6000 Blackwell Server Edition"),
+        ("NVIDIA A100-SXM4-80GB", "NVIDIA A100 80GB SXM"),
+        ("NVIDIA A100-PCIE-40GB", "NVIDIA A100 40GB PCIe"),
+        ("NVIDIA A100 80GB PCIe", "NVIDIA A100 80GB PCIe"),
+        ("NVIDIA H100 80GB HBM3", "NVIDIA H100 SXM"),
+        ("NVIDIA H100 PCIe", "NVIDIA H100 PCIe"),
+        ("NVIDIA H100 NVL", "NVIDIA H100 NVL"),
+        ("NVIDIA L40S", "NVIDIA L40S"),
+        ("NVIDIA L40", "NVIDIA L40"),
+        ("NVIDIA L4", "NVIDIA L4"),
+        ("Tesla V100-SXM2-32GB", "NVIDIA V100 SXM2 32GB"),
+        ("NVIDIA H20-3e", "NVIDIA H20 141GB"),
+        ("NVIDIA RTX 6000 Ada Generation", "NVIDIA RTX 6000 Ada Generation"),
+        ("NVIDIA GeForce RTX 3090 Ti", "NVIDIA GeForce RTX 3090 Ti"),
+        ("AMD Instinct MI300X OAM", "AMD Instinct MI300X"),
+    ],
+)
+def test_a_drivers_name_finds_its_card(name: str, card: str) -> None:
+    found = find_card(name)
+    assert found is not None
+    assert found.name == card
+
+
+@pytest.mark.parametrize("name", ["", "NVIDIA GeForce GTX 1080", "a box of eight", "none: real SGLang on a CPU"])
+def test_what_the_table_does_not_hold_is_not_guessed(name: str) -> None:
+    assert find_card(name) is None
+
+
+def test_every_figure_has_a_source_and_a_sane_size() -> None:
+    for card in all_cards():
+        assert {"memory_gb", "bandwidth_gb_per_s", "power_w", "pcie_gb_per_s"} <= set(card.sources)
+        assert (card.nvlink_gb_per_s is None) == ("nvlink_gb_per_s" not in card.sources)
+        assert 16 <= card.memory_gb <= 300
+        assert 300 <= card.bandwidth_gb_per_s <= 8000
+        assert 70 <= card.power_w <= 1400
+
+
+def test_every_card_finds_itself() -> None:
+    for card in all_cards():
+        assert find_card(card.name) is card
+
+
+def test_memory_counts_as_drivers_count_it_and_reading_takes_its_time() -> None:
+    card = find_card("RTX PRO 6000")
+    assert card is not None
+    assert card.memory_gib == pytest.approx(97887 / 1024, abs=0.1)
+    assert card.read_ms(1.792e9) == pytest.approx(1.0)

@@ -1,0 +1,53 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from model_samples import LAB_ASYNC, lab
+
+from ppagent.model.levels import level_from_throughput, levels_from_bench
+
+
+def test_inter_token_latency_is_the_turn_where_there_is_one() -> None:
+    levels = lab(LAB_ASYNC)
+    assert [level.turn_ms for level in levels] == [388.47, 541.22, 805.57]
+    assert {level.measure for level in levels} == {"itl"}
+
+
+def test_what_throughput_lacks_of_the_turn_is_its_duty() -> None:
+    last = lab(LAB_ASYNC)[-1]
+    assert last.duty == pytest.approx(9.0 * 0.80557 / 8)
+    assert "paused 0.2 s" in last.caveats[0]
+
+
+def test_throughput_alone_gives_a_turn_with_a_caveat() -> None:
+    level = level_from_throughput(8, 95.6)
+    assert level.turn_ms == pytest.approx(83.68, abs=0.01)
+    assert level.duty == 1.0
+    assert "prefill" in level.caveats[0]
+
+
+def test_tokens_that_arrive_in_bundles_make_tpot_the_turn() -> None:
+    (level,) = levels_from_bench([{"max_concurrency": 4, "mean_itl_ms": 200.0, "mean_tpot_ms": 50.0}])
+    assert (level.turn_ms, level.measure) == (50.0, "tpot")
+
+
+def test_a_client_that_held_back_and_speculation_are_caveats() -> None:
+    row = {"max_concurrency": 8, "concurrency": 5.0, "mean_itl_ms": 30.0, "accept_length": 2.5}
+    caveats = " ".join(levels_from_bench([row])[0].caveats)
+    assert "5.0 of 8" in caveats
+    assert "2.5 tokens a step" in caveats
+
+
+def test_rows_are_sorted_and_the_last_of_one_concurrency_counts() -> None:
+    rows = [{"max_concurrency": at, "mean_itl_ms": ms} for at, ms in ((8, 90.0), (1, 40.0), (8, 80.0))]
+    assert [(level.concurrency, level.turn_ms) for level in levels_from_bench(rows)] == [(1, 40.0), (8, 80.0)]
+
+
+fields = st.sampled_from(["max_concurrency", "output_throughput", "mean_itl_ms", "mean_tpot_ms", "concurrency"])
+values = st.one_of(
+    st.none(), st.booleans(), st.text(), st.integers(-5, 500), st.floats(allow_nan=True), st.lists(st.none())
+)
+
+
+@given(st.lists(st.dictionaries(fields, values), max_size=5))
+def test_any_row_gives_a_level_with_a_turn_or_none(rows: list[dict[str, object]]) -> None:
+    assert all(level.turn_ms > 0 and level.concurrency >= 1 for level in levels_from_bench(rows))

@@ -1,0 +1,77 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from model_samples import DEFAULT_SPLIT, HEAD_AWARE_SPLIT, LLAMA_8B, kimi, kimi_roofline, rtx_pro_6000
+from packaging.version import Version
+
+from ppagent.model.architecture import read_architecture
+from ppagent.model.memory import weight_limit_gib
+from ppagent.model.partition import best_partition, default_partition, describe_partition, stage_weight_bytes
+from ppagent.model.roofline import Roofline
+
+LIMIT_GIB = weight_limit_gib(kimi(), 8, rtx_pro_6000().memory_gib, 0.88, tokens=262_144)
+
+
+@pytest.mark.parametrize(
+    ("layers", "stages", "version", "split"),
+    [
+        (61, 8, "0.5.5", (7, 7, 7, 7, 7, 7, 7, 12)),
+        (61, 8, "0.5.6", (7, 7, 7, 8, 8, 8, 8, 8)),
+        (61, 4, "0.5.10", (15, 15, 15, 16)),
+        (94, 8, "0.5.5", (11, 11, 11, 11, 11, 11, 11, 17)),
+        (36, 8, "0.5.23", (4, 4, 4, 4, 5, 5, 5, 5)),
+        (64, 8, "0.4.10", (8,) * 8),
+    ],
+)
+def test_the_default_split_of_each_version(layers: int, stages: int, version: str, split: tuple[int, ...]) -> None:
+    assert default_partition(layers, stages, Version(version)) == split
+
+
+@pytest.mark.parametrize("batch", [1, 2, 4])
+def test_the_best_split_of_the_seed_takes_three_layers_off_the_last_stage(batch: int) -> None:
+    best = best_partition(kimi_roofline(), 8, batch, LIMIT_GIB)
+    assert best is not None
+    assert best.layers == HEAD_AWARE_SPLIT
+    assert best.text == "8,8,8,8,8,8,8,5"
+
+
+def test_nine_moe_layers_leave_no_kv_cache_on_96_gb() -> None:
+    unbound = best_partition(kimi_roofline(), 8, 1)
+    assert unbound is not None
+    assert 9 in unbound.layers
+    assert max(unbound.weight_gib) > LIMIT_GIB
+    assert max(best_partition(kimi_roofline(), 8, 1, LIMIT_GIB).weight_gib) < LIMIT_GIB  # type: ignore[union-attr]
+
+
+def test_both_effects_are_shown_decode_gains_and_prefill_does_not_lose_here() -> None:
+    default = describe_partition(kimi_roofline(), DEFAULT_SPLIT, 1)
+    best = describe_partition(kimi_roofline(), HEAD_AWARE_SPLIT, 1)
+    assert default.decode_balance == pytest.approx(0.65, abs=0.01)
+    assert best.decode_balance == pytest.approx(0.86, abs=0.01)
+    assert default.prefill_balance == best.prefill_balance == pytest.approx(61 / 64)
+
+
+def test_no_split_is_offered_where_none_fits() -> None:
+    assert best_partition(kimi_roofline(), 8, 1, 20) is None
+    assert best_partition(Roofline(read_architecture(LLAMA_8B), rtx_pro_6000()), 33, 1) is None
+
+
+def test_weights_of_the_stages_add_up_to_the_checkpoint() -> None:
+    weights = stage_weight_bytes(kimi(), DEFAULT_SPLIT)
+    assert sum(weights) == pytest.approx(kimi().weight_bytes())
+    assert weights[0] < weights[1] < weights[7]
+
+
+@given(st.integers(2, 12), st.sampled_from([1, 3, 8]))
+def test_no_other_split_has_a_faster_slowest_stage(stages: int, batch: int) -> None:
+    roofline = Roofline(read_architecture({**LLAMA_8B, "num_hidden_layers": 13}), rtx_pro_6000())
+    best = best_partition(roofline, stages, batch)
+    assert best is not None
+    assert sum(best.layers) == 13
+    assert max(best.stage_ms) <= max(roofline.stage_ms(default_partition(13, stages), batch)) + 1e-9
+    moved = [list(best.layers) for _ in range(stages - 1)]
+    for index, split in enumerate(moved):
+        split[index] += 1
+        split[-1] -= 1
+        if split[-1] >= 1:
+            assert max(best.stage_ms) <= max(roofline.stage_ms(split, batch)) + 1e-9

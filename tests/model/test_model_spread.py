@@ -1,0 +1,138 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from model_samples import (
+    LAB_ASYNC,
+    LAB_ASYNC_LIMIT_1,
+    LAB_BURSTS,
+    LAB_BURSTS_LIMIT_1,
+    LAB_LIMIT_2,
+    LAB_LIMIT_2_AT_LIMIT_1,
+    lab,
+    seed_server,
+)
+
+from ppagent.model.deployment import Deployment, even_shares, share_views
+from ppagent.model.fill import read_fill
+from ppagent.model.forecast import Effect
+from ppagent.model.levels import Level, level_from_throughput
+from ppagent.model.spread import best_limit, forecast_limit, limit_candidates
+
+
+def recorded(
+    rows: tuple[dict[str, float], ...], stages: int, limit: int | None = None, cpu: bool = False
+) -> Deployment:
+    levels = lab(rows)
+    report = read_fill(levels, stages, slot_limit=limit)
+    fill = (report.fill_low, report.fill_high)
+    return Deployment(levels, stages, stages, fill, (even_shares(stages),), limit, cpu)
+
+
+def test_the_seed_at_limit_1_is_forecast_where_the_loop_model_puts_it() -> None:
+    forecast = forecast_limit(seed_server().deployment(8), 1, 8).forecast
+    overlap = min(forecast.high, 195) - max(forecast.low, 165)
+    assert overlap / (forecast.high - forecast.low) > 0.6
+    assert forecast.effect is Effect.HELPS
+    assert forecast.low > 1.5 * 95.6
+
+
+def test_the_change_measured_on_the_real_scheduler_lies_in_its_forecast() -> None:
+    forecast = forecast_limit(recorded(LAB_ASYNC, 8), 1, 8).forecast
+    assert forecast.low <= LAB_ASYNC_LIMIT_1 <= forecast.high
+    assert forecast.high < 1.35 * forecast.low
+
+
+def test_stages_that_share_the_cpu_get_a_range_that_holds_the_measured_loss() -> None:
+    alone = forecast_limit(recorded(LAB_BURSTS, 8), 1, 8).forecast
+    shared = forecast_limit(recorded(LAB_BURSTS, 8, cpu=True), 1, 8).forecast
+    assert alone.low > LAB_BURSTS_LIMIT_1
+    assert shared.low <= LAB_BURSTS_LIMIT_1 <= shared.high
+    assert shared.effect is Effect.HELPS
+
+
+def test_a_limit_below_the_load_is_forecast_to_hurt() -> None:
+    result = forecast_limit(recorded(LAB_LIMIT_2, 4, limit=2), 1, 8)
+    assert result.queued == 4
+    assert result.effect is Effect.HURTS
+    assert result.forecast.low <= LAB_LIMIT_2_AT_LIMIT_1 <= result.forecast.high
+    assert "wait for a slot" in result.forecast.regime
+
+
+def test_a_limit_that_already_fits_the_load_is_kept() -> None:
+    assert best_limit(recorded(LAB_LIMIT_2, 4, limit=2), 8).limit == 2
+
+
+def test_slots_equal_to_the_load_take_limit_1() -> None:
+    assert best_limit(seed_server().deployment(8), 8).limit == 1
+
+
+def dense(stages: int = 8) -> tuple[Level, ...]:
+    """Turns of a dense model: 32 ms of weights, nothing for a request more."""
+    return tuple(level_from_throughput(at, 1000 * at / (32 + 0.16 * at)) for at in (1, 4, stages))
+
+
+def test_a_dense_model_is_told_that_tokens_hardly_move_though_devices_get_busy() -> None:
+    case = Deployment(dense(), 8, 8, (1.0, 1.0), (even_shares(8),))
+    result = forecast_limit(case, 1, 8)
+    assert result.busy_now == pytest.approx(0.125, abs=0.01)
+    assert result.busy_then > 0.9
+    assert result.effect in (Effect.HARDLY, Effect.CANNOT_TELL)
+    assert result.forecast.middle == pytest.approx(result.forecast.baseline, rel=0.06)
+    assert "memory-bound" in result.forecast.regime
+
+
+def test_uneven_stages_make_full_spreading_lose_and_another_limit_is_chosen() -> None:
+    shares = share_views((12, 7, 7, 7, 7, 7, 7, 7), None, 32.0)
+    case = Deployment(dense(), 8, 8, (1.0, 1.0), shares)
+    full, five = forecast_limit(case, 1, 8), forecast_limit(case, 2, 8)
+    assert full.effect is Effect.HURTS
+    assert "stage 0" in full.forecast.regime
+    assert five.forecast.middle > full.forecast.middle
+    assert best_limit(case, 8).limit > 1
+
+
+def test_of_equally_good_limits_the_one_with_most_room_for_bursts_is_taken() -> None:
+    levels = tuple(level_from_throughput(at, 1000 * at / (32 + 0.03 * at)) for at in (1, 4, 8))
+    assert best_limit(Deployment(levels, 8, 8, (1.0, 1.0), (even_shares(8),)), 8).limit == 8
+
+
+def test_more_requests_than_slots_fit_compares_waiting_with_doubling_up() -> None:
+    assert limit_candidates(8, 9) == (1, 2, 3, 4, 5, 8, 9)
+    nine = forecast_limit(seed_server().deployment(9), 1, 9)
+    assert (nine.filled, nine.queued) == (8, 1)
+    doubled = forecast_limit(seed_server().deployment(9), 2, 9)
+    assert (doubled.filled, doubled.queued) == (5, 0)
+
+
+def test_one_level_leaves_the_gain_open() -> None:
+    case = replace(seed_server(), levels=seed_server().levels[-1:]).deployment(8)
+    forecast = forecast_limit(case, 1, 8).forecast
+    assert forecast.effect is Effect.CANNOT_TELL
+    assert forecast.high > 4 * forecast.low
+    assert "one load level" in forecast.assumptions[0]
+
+
+def test_a_load_far_beyond_the_measured_ones_is_said_to_be_carried_on() -> None:
+    assert any(
+        "far beyond" in note for note in forecast_limit(seed_server().deployment(64), 8, 64).forecast.assumptions
+    )
+
+
+def test_the_lm_head_shows_only_in_the_view_that_waits_for_the_device() -> None:
+    by_layers, by_device = share_views((4, 4), (1.0, 2.0), 6.0)
+    assert by_layers == (0.5, 0.5)
+    assert by_device == pytest.approx((2.5 / 6, 3.5 / 6))
+
+
+@given(st.floats(5, 100), st.floats(0, 10), st.integers(2, 8), st.integers(1, 40), st.integers(1, 40))
+def test_a_forecast_is_a_range_of_finite_throughput(
+    base_ms: float, per_request_ms: float, stages: int, limit: int, concurrency: int
+) -> None:
+    levels = tuple(level_from_throughput(at, 1000 * at / (base_ms + per_request_ms * at)) for at in (1, 4, 8))
+    case = Deployment(levels, stages, stages, (1.0, 2.0), (even_shares(stages),))
+    result = forecast_limit(case, limit, concurrency)
+    assert 0 < result.forecast.low <= result.forecast.high < 1e5
+    assert 1 <= result.filled <= stages
+    assert result.queued == max(0, concurrency - limit * stages)

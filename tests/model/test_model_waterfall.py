@@ -1,0 +1,50 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ppagent.model.waterfall import (
+    OBSERVED,
+    UNEXPLAINED,
+    Level,
+    adds_up,
+    build_waterfall,
+    draw_waterfall,
+    rounded,
+)
+
+SEED = build_waterfall(435, [Level("PP004", 284), Level("CG001", 190), Level("PP001", 98)], 95.6)
+
+
+def test_each_step_is_what_its_cause_costs_once_those_before_it_are_paid() -> None:
+    assert [(step.step, round(step.value, 1)) for step in SEED] == [
+        ("limit", 435),
+        ("PP004", -151),
+        ("CG001", -94),
+        ("PP001", -92),
+        (UNEXPLAINED, -2.4),
+        (OBSERVED, 95.6),
+    ]
+
+
+def test_bars_hang_from_the_step_before() -> None:
+    rows = draw_waterfall(SEED)
+    assert len(rows) == 6
+    assert rows[0].endswith("|" + "#" * 40 + "|")
+    assert rows[1].index("#") > rows[3].index("#")
+    assert all(len(row) <= 90 for row in rows)
+
+
+heights = st.floats(0, 5000, allow_nan=False)
+
+
+@given(heights, st.lists(heights, max_size=6), heights)
+def test_steps_always_add_up_even_rounded(limit: float, causes: list[float], observed: float) -> None:
+    steps = build_waterfall(limit, [Level(f"C{index}", value) for index, value in enumerate(causes)], observed)
+    assert adds_up(steps, 1e-6)
+    assert adds_up(rounded(steps), 1e-6)
+    assert len(draw_waterfall(steps)) == len(steps)
+
+
+def test_a_sum_that_does_not_lead_down_is_noticed() -> None:
+    assert not adds_up((*SEED[:2], *SEED[3:]))
+    assert SEED[-1].value == pytest.approx(95.6)

@@ -1,0 +1,60 @@
+from dataclasses import replace
+
+import pytest
+from model_samples import HEAD_AWARE_SPLIT, SEED_LEVELS, seed_server
+
+from ppagent.model.forecast import Effect
+from ppagent.model.ring import equal_ring
+from ppagent.model.whatif import Settings, what_if, what_if_ring
+
+SEED = seed_server()
+NOW = SEED.now
+
+
+def test_each_lever_of_the_seed_lands_where_the_analysis_puts_it() -> None:
+    spread = what_if(SEED, replace(NOW, slot_limit=1), 8)
+    graph = what_if(SEED, replace(NOW, graph=True), 8)
+    both = what_if(SEED, replace(NOW, graph=True, slot_limit=1), 8)
+    best = what_if(SEED, replace(NOW, graph=True, slot_limit=1, split=HEAD_AWARE_SPLIT), 8)
+    assert graph.high < spread.low < both.low < best.low
+    assert graph.high <= 1.05 * 95.6
+    assert both.high <= 215
+    assert 250 <= best.low < best.high <= 285
+
+
+def test_an_async_depth_alone_changes_nothing() -> None:
+    forecast = what_if(SEED, replace(NOW, async_depth=2), 8)
+    assert forecast.effect is Effect.HARDLY
+    assert "fills none" in forecast.regime
+
+
+def test_nothing_changed_is_the_baseline() -> None:
+    forecast = what_if(SEED, NOW, 8)
+    assert forecast.low < forecast.baseline == 95.6 < forecast.high
+
+
+def test_a_split_alone_does_not_move_a_ring_with_one_filled_slot() -> None:
+    assert what_if(SEED, replace(NOW, split=HEAD_AWARE_SPLIT), 8).effect is Effect.HARDLY
+
+
+def test_graphs_and_filled_slots_need_model_and_card() -> None:
+    bare = replace(SEED, roofline=None)
+    with pytest.raises(ValueError, match="config and the card"):
+        what_if(bare, replace(NOW, graph=True, slot_limit=1), 8)
+
+
+def test_a_ring_by_its_numbers_gives_what_the_real_scheduler_gave() -> None:
+    forecast = what_if_ring(equal_ring(8, 40, 8, hop_ms=0.1), Settings(), Settings(slot_limit=1), 8)
+    assert forecast.baseline == pytest.approx(9.6, abs=0.1)
+    assert forecast.low <= 19.2 <= forecast.high
+    assert forecast.effect is Effect.HELPS
+
+
+def test_a_deeper_ring_by_its_numbers_gains_nothing() -> None:
+    forecast = what_if_ring(equal_ring(8, 40, 8), Settings(), Settings(async_depth=2), 8)
+    assert forecast.effect is Effect.HARDLY
+    assert "fills none" in forecast.regime
+
+
+def test_the_drawn_ring_turns_as_measured() -> None:
+    assert SEED.ring(8).turn_ms(1, 8) == pytest.approx(SEED_LEVELS[2].turn_ms, rel=0.01)
