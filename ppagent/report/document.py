@@ -58,8 +58,8 @@ class CauseSection:
     id: str
     name: str
     confidence: float
-    cost: str
-    """What it costs, where it is priced."""
+    gain: str
+    """What curing it alone would give, where that is priced."""
     because: tuple[Reason, ...]
     against: tuple[Reason, ...]
 
@@ -120,12 +120,12 @@ def document_of(found: Investigation) -> Document:
 
 def _cause(hypothesis: Hypothesis, found: Investigation) -> CauseSection:
     judgement = hypothesis.judgement
-    priced = next((s for s in found.plan.waterfall if s.step == hypothesis.cause_id), None)
+    alone = found.plan.gains.get(hypothesis.cause_id)
     return CauseSection(
         id=hypothesis.cause_id,
         name=judgement.cause.name,
         confidence=judgement.confidence,
-        cost=f"{priced.value:+.3g} {priced.unit}" if priced is not None else "",
+        gain=f"{alone.low - alone.baseline:+.3g} to {alone.high - alone.baseline:+.3g} tok/s" if alone is not None else "",
         because=_reasons(judgement.because, found),
         against=_reasons(judgement.against, found),
     )

@@ -55,9 +55,9 @@ def _page(document: Document) -> Iterator[str]:
 def _table(causes: Sequence[CauseSection]) -> Iterator[str]:
     if not causes:
         return
-    yield "<table><tr><th>cause</th><th>confidence</th><th>cost</th><th>evidence</th></tr>"
+    yield "<table><tr><th>cause</th><th>confidence</th><th>cured alone</th><th>evidence</th></tr>"
     for cause in causes:
-        cells = (f"{cause.id} {cause.name}", f"{cause.confidence:.2f}", cause.cost, " ".join(cause.cites))
+        cells = (f"{cause.id} {cause.name}", f"{cause.confidence:.2f}", cause.gain, " ".join(cause.cites))
         yield f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
     yield "</table>"
 

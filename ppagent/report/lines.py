@@ -41,6 +41,7 @@ def wrapped(text: str, width: int, first: str = "", rest: str | None = None, ton
 
 
 def raw(text: str, indent: str, tone: Tone = "command") -> list[Line]:
-    """Text to copy, line by line as it is. Text of several lines is not indented: it may be YAML or a here-document."""
+    """Text to copy, line by line as it is; not indented where its own indentation counts (YAML, a here-document)."""
     lines = text.splitlines()
-    return [Line(f"{indent if len(lines) == 1 else ''}{line}", tone) for line in lines]
+    indentation_counts = "<<" in text or any(line[:1].isspace() for line in lines)
+    return [Line(f"{'' if indentation_counts else indent}{line}", tone) for line in lines]

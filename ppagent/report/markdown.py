@@ -56,10 +56,10 @@ def fenced(text: str, language: str = "") -> str:
 def _table(causes: Sequence[CauseSection]) -> Iterator[str]:
     if not causes:
         return
-    yield "| cause | name | confidence | cost | evidence |"
+    yield "| cause | name | confidence | cured alone | evidence |"
     yield "|---|---|---|---|---|"
     for cause in causes:
-        cells = (cause.id, cause.name, f"{cause.confidence:.2f}", cause.cost, " ".join(cause.cites))
+        cells = (cause.id, cause.name, f"{cause.confidence:.2f}", cause.gain, " ".join(cause.cites))
         yield f"| {' | '.join(escaped(cell) for cell in cells)} |"
     yield ""
 

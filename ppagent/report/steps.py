@@ -1,10 +1,13 @@
 """Proposals in the words of a report."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ppagent.changes.proposal import Predicted, Proposal
 from ppagent.report.plain import plain, plain_command
+
+Note = tuple[str, str]
+"""A label (forecast, risk, check, back) and its text."""
 
 
 @dataclass(frozen=True)
@@ -18,20 +21,39 @@ class Step:
     cites: tuple[str, ...]
     command: str
     diff: str
-    notes: tuple[tuple[str, str], ...]
-    """(label, text): forecast, risks, how to verify, the way back."""
+    notes: tuple[Note, ...]
 
 
 def steps_of(proposals: Sequence[Proposal]) -> tuple[Step, ...]:
-    """Every proposal as a step, in the plan's order."""
-    return tuple(_step(proposal, first=not n) for n, proposal in enumerate(proposals))
+    """Every proposal as a step, in the plan's order. What an earlier step has told is pointed to, not told again."""
+    steps: list[Step] = []
+    told: dict[Note, str] = {}
+    for proposal in proposals:
+        notes = _notes(proposal)
+        steps.append(_step(proposal, _untold(notes, told), first=not steps))
+        told |= {note: proposal.id for note in notes if note not in told}
+    return tuple(steps)
 
 
-def _step(proposal: Proposal, *, first: bool) -> Step:
-    by_hand = proposal.kind == "operator"
+def _notes(proposal: Proposal) -> tuple[Note, ...]:
     notes = [("forecast", _forecast(proposal.predicted)) if proposal.predicted is not None else ("", "")]
     notes += [("risk", risk) for risk in proposal.risks]
     notes += [("check", proposal.verify), ("back", proposal.rollback)]
+    return tuple((label, plain(text)) for label, text in notes if text)
+
+
+def _untold(notes: Sequence[Note], told: Mapping[Note, str]) -> tuple[Note, ...]:
+    new = [note for note in notes if note not in told]
+    pointers: dict[str, list[str]] = {}
+    for note in notes:
+        if note in told:
+            pointers.setdefault(told[note], []).append(note[0])
+    new += [("as " + step, ", ".join(dict.fromkeys(labels))) for step, labels in pointers.items()]
+    return tuple(new)
+
+
+def _step(proposal: Proposal, notes: tuple[Note, ...], *, first: bool) -> Step:
+    by_hand = proposal.kind == "operator"
     return Step(
         id=proposal.id,
         heading=_heading(proposal, first),
@@ -40,7 +62,7 @@ def _step(proposal: Proposal, *, first: bool) -> Step:
         cites=proposal.cites,
         command="" if by_hand and proposal.command == proposal.title else plain_command(proposal.command),
         diff=plain_command(proposal.diff),
-        notes=tuple((label, plain(text)) for label, text in notes if text),
+        notes=notes,
     )
 
 

@@ -61,12 +61,13 @@ def _table(causes: Sequence[CauseSection], width: int) -> list[Line]:
     if not causes:
         return []
     names = max(len(cause.name) for cause in causes)
-    costs = max(len(cause.cost) for cause in causes)
-    cost_column = f"{'cost':<{costs}}  " if costs else ""
+    widest = max(len(cause.gain) for cause in causes)
+    costs = max(widest, len("cured alone")) if widest else 0
+    cost_column = f"{'cured alone':<{costs}}  " if costs else ""
     lines = [Line(f"  {'cause':<{names + 7}}  conf.  {cost_column}evidence", "dim")]
     for cause in causes:
         start = f"  {cause.id}  {cause.name:<{names}}  {cause.confidence:5.2f}  "
-        lines += wrapped(" ".join(cause.cites), width, f"{start}{f'{cause.cost:<{costs}}  ' if costs else ''}")
+        lines += wrapped(" ".join(cause.cites), width, f"{start}{f'{cause.gain:<{costs}}  ' if costs else ''}")
     return lines
 
 
