@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ppagent.cli.predict_view import Answer, describe
 from ppagent.errors import ExitStatus, UserError
-from ppagent.model.forecast import Forecast
 from ppagent.model.ring import Ring, Stage
-from ppagent.model.timeline import draw_timeline
 from ppagent.model.whatif import Server, Settings, what_if, what_if_ring
 
 NAME = "predict"
@@ -64,44 +63,7 @@ def run(args: argparse.Namespace) -> int:
     return ExitStatus.OK
 
 
-class _Answer:
-    """What was asked, what is forecast, and the rings to draw."""
-
-    def __init__(self, title: str, forecast: Forecast, rings: tuple[Ring, Ring], settings: tuple[Settings, Settings]):
-        self.title, self.forecast = title, forecast
-        self.now_ring, self.then_ring = rings
-        self.now, self.then = settings
-
-    def as_json(self) -> dict[str, object]:
-        """The forecast as in a proposal, with what it rests on."""
-        return {
-            "predicted": self.forecast.predicted(),
-            "effect": str(self.forecast.effect),
-            "regime": self.forecast.regime,
-            "assumptions": list(self.forecast.assumptions),
-            "table": _table(self.then_ring, self.forecast.at_concurrency),
-        }
-
-    def as_text(self) -> str:
-        """Forecast, table and timelines."""
-        forecast = self.forecast
-        at = forecast.at_concurrency
-        lines = [
-            self.title,
-            "",
-            f"at C={at}: {forecast.low:.1f}-{forecast.high:.1f} tok/s (now {forecast.baseline:.1f}): {forecast.effect}",
-            f"  {forecast.regime}",
-            *(f"  assumes: {note}" for note in forecast.assumptions),
-            "",
-            "tok/s by slot limit and requests in flight, steady decoding",
-            *_table_lines(self.then_ring, at),
-            "",
-            *_timelines(self),
-        ]
-        return "\n".join(lines)
-
-
-def _from_numbers(args: argparse.Namespace) -> _Answer:
+def _from_numbers(args: argparse.Namespace) -> Answer:
     if args.stages < 1:
         raise UserError("--stages must be 1 or more.", "Give the pipeline size.")
     base_ms = _times(args.stage_ms, args.stages, "--stage-ms")
@@ -117,11 +79,11 @@ def _from_numbers(args: argparse.Namespace) -> _Answer:
         then = replace(then, slot_limit=-(-at // ring.best_fill(at)))
     forecast = what_if_ring(ring, now, then, at)
     changed = replace(ring, slots=args.stages + then.async_depth)
-    title = f"ring of {args.stages} stages, {_describe(then)}"
-    return _Answer(title, forecast, (ring, changed), (now, then))
+    title = f"ring of {args.stages} stages, {describe(then)}"
+    return Answer(title, forecast, (ring, changed), (now, then))
 
 
-def _from_target(args: argparse.Namespace) -> _Answer:
+def _from_target(args: argparse.Namespace) -> Answer:
     from ppagent.cli.predict_target import read_server
 
     server = read_server(Path(args.target))
@@ -136,10 +98,10 @@ def _from_target(args: argparse.Namespace) -> _Answer:
         forecast = what_if(server, then, at)
     except ValueError as error:
         raise UserError(f"The model cannot answer this: {error}.", "Record the model's config and the GPUs.") from error
-    title = f"{args.target}: PP{server.stages}, {_describe(then)}"
+    title = f"{args.target}: PP{server.stages}, {describe(then)}"
     now_ring = server.ring(at)
     then_ring = replace(server.ring(at, then.split), slots=server.stages + then.async_depth)
-    return _Answer(title, forecast, (now_ring, then_ring), (server.now, then))
+    return Answer(title, forecast, (now_ring, then_ring), (server.now, then))
 
 
 def _check_split(then: Settings, server: Server) -> None:
@@ -199,55 +161,3 @@ def _times(text: str, stages: int, flag: str) -> tuple[float, ...]:
     if len(values) not in (1, stages) or min(values) < 0:
         raise UserError(f"{flag} takes one value or {stages}, none below 0.", "Write one number, or one a stage.")
     return values * stages if len(values) == 1 else values
-
-
-def _describe(settings: Settings) -> str:
-    parts = [f"limit {settings.slot_limit}" if settings.slot_limit else "no limit in force"]
-    if settings.async_depth:
-        parts.append(f"async depth {settings.async_depth}")
-    parts.append("graphs on" if settings.graph else "graphs off")
-    if settings.split:
-        parts.append("layers " + ",".join(str(count) for count in settings.split))
-    return ", ".join(parts)
-
-
-def _table(ring: Ring, at: int) -> list[dict[str, float]]:
-    rows: list[dict[str, float]] = []
-    for limit in _limits(ring, at):
-        for requests in _loads(ring, at):
-            running = min(requests, limit * ring.slots)
-            filled = -(-running // limit)
-            tokens_per_s = round(ring.tokens_per_s(filled, running), 1)
-            rows.append({"slot_limit": limit, "max_concurrency": requests, "tokens_per_s": tokens_per_s})
-    return rows
-
-
-def _table_lines(ring: Ring, at: int) -> list[str]:
-    loads = _loads(ring, at)
-    values = {(row["slot_limit"], row["max_concurrency"]): row["tokens_per_s"] for row in _table(ring, at)}
-    lines = ["limit   " + "".join(f"{'C=' + str(load):>9}" for load in loads)]
-    for limit in _limits(ring, at):
-        lines.append(f"{limit:<8}" + "".join(f"{values[limit, load]:>9.1f}" for load in loads))
-    return lines
-
-
-def _limits(ring: Ring, at: int) -> list[int]:
-    return sorted({1, 2, 4, -(-at // ring.slots), at})
-
-
-def _loads(ring: Ring, at: int) -> list[int]:
-    stages = len(ring.stages)
-    return sorted({1, max(stages // 2, 1), stages, 2 * stages, at})
-
-
-def _timelines(answer: _Answer) -> list[str]:
-    at = answer.forecast.at_concurrency
-    span_ms = 2 * answer.now_ring.turn_ms(1, at)
-    lines = []
-    for name, ring, settings in (("now", answer.now_ring, answer.now), ("then", answer.then_ring, answer.then)):
-        limit = settings.slot_limit or at
-        running = min(at, limit * ring.slots)
-        filled = min(-(-running // limit), ring.slots)
-        lines.append(f"{name} (F={filled}), {span_ms:.0f} ms, digits are slots")
-        lines.extend(draw_timeline(ring, filled, running, span_ms))
-    return lines

@@ -28,6 +28,7 @@ class Layer:
 
     @property
     def is_moe(self) -> bool:
+        """Whether a router picks this layer's experts."""
         return self.experts > 0
 
     def parameters(self) -> dict[Part, int]:

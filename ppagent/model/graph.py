@@ -36,6 +36,7 @@ class GraphCase:
 
     @property
     def stages(self) -> int:
+        """Pipeline stages."""
         return len(self.split)
 
     @property

@@ -30,6 +30,7 @@ class MemoryPlan:
 
     @property
     def fits(self) -> bool:
+        """Whether anything is left for KV."""
         return self.tokens > 0
 
 

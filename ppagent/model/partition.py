@@ -36,10 +36,12 @@ class Partition:
 
     @property
     def decode_balance(self) -> float:
+        """Share of a full ring's ideal speed that this split reaches in decoding, at peak bandwidth."""
         return sum(self.stage_ms) / len(self.stage_ms) / max(self.stage_ms)
 
     @property
     def prefill_balance(self) -> float:
+        """The same for prefill, where layers alone count."""
         return sum(self.layers) / len(self.layers) / max(self.layers)
 
     @property

@@ -29,6 +29,7 @@ class SpreadForecast:
 
     @property
     def effect(self) -> Effect:
+        """What the forecast says against the baseline."""
         return self.forecast.effect
 
 

@@ -44,6 +44,7 @@ class Server:
 
     @property
     def slots(self) -> int:
+        """Micro-batch slots now."""
         return self.stages + self.now.async_depth
 
     def fill(self, concurrency: int) -> FillReport:
