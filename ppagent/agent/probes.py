@@ -27,10 +27,11 @@ def undecided(board: Board) -> tuple[Hypothesis, ...]:
 
 
 def next_probes(board: Board, limit: int = MOST_PROBES) -> tuple[Probe, ...]:
-    """The best of the undecided causes' probes: most uncertainty removed per grade first, each tool once."""
+    """The best of the probes: what the undecided causes lack, and what is still open about the supported ones. Most
+    uncertainty removed per grade first, each tool once."""
     worth: dict[str, float] = defaultdict(float)
     best: dict[str, tuple[float, Probe]] = {}
-    for hypothesis in undecided(board):
+    for hypothesis in (*undecided(board), *board.supported):
         bits = uncertainty(hypothesis.judgement.confidence)
         for probe in hypothesis.judgement.probes:
             worth[probe.tool] += bits / GRADE_COST[probe.grade]

@@ -67,6 +67,8 @@ class Remedy:
     rollback: str = ""
     alone: bool = False
     """True where it is an alternative that must not be merged with the other relaunch remedies."""
+    extends: bool = False
+    """True where it only pays on top of the shared restart: offered as that restart with this added."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from ppagent.errors import UserError
 from ppagent.evidence.facts import Facts
 from ppagent.model.architecture import Architecture, read_architecture
 from ppagent.model.deployment import Deployment, even_shares, share_views
-from ppagent.model.fill import read_fill
+from ppagent.model.fill import FillReport, read_fill
 from ppagent.model.hardware import Card, find_card
 from ppagent.model.levels import Level, levels_from_bench
 from ppagent.model.roofline import Roofline
@@ -29,6 +29,14 @@ def _bench_row(row: Mapping[str, object]) -> dict[str, object]:
     """A row of bench.levels under bench_serving's own field names."""
     renamed = {"concurrency": "max_concurrency", "achieved_concurrency": "concurrency"}
     return {renamed.get(key, key): value for key, value in row.items()}
+
+
+def turn_report(facts: Facts) -> FillReport | None:
+    """Which fills of the ring the load levels allow; None with fewer than three, which allow any."""
+    ring_slots, levels = slots(facts), measured_levels(facts)
+    if ring_slots is None or ring_slots.value < 2 or len(levels) < 3:
+        return None
+    return read_fill(levels, int(ring_slots.value))
 
 
 def ring_of(facts: Facts) -> Deployment | None:

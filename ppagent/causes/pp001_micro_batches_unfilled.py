@@ -27,9 +27,13 @@ Remedies
 
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.fill import FillReading, fill_readings, turn_line
+from ppagent.causes.physics import ring_of, turn_report
+from ppagent.causes.rebalance import better_split
 from ppagent.causes.situation import in_flight, levels, running_per_slot, slot_limit, slots, spread_limit, stages
 from ppagent.causes.split import useful_slots
 from ppagent.evidence.facts import Facts
+from ppagent.model.forecast import Effect
+from ppagent.model.spread import best_limit, forecast_limit
 
 LITTLE_GAIN = 1.05
 """Below five percent a spread is not worth a change; it would be sold as more than it is."""
@@ -65,8 +69,10 @@ class MicroBatchesUnfilled:
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         ring = stages(facts)
-        if ring is not None and (ring.value < 2 or fill_readings(facts)):
+        if ring is not None and ring.value < 2:
             return ()
+        if fill_readings(facts):
+            return _disagreement(facts)
         return (
             Probe("logs.decode", "count #running-req on stage 0 while a known number of requests is in flight", 0),
             Probe("bench.results", "two or three load levels show whether the ring turn grows with every request", 0),
@@ -83,13 +89,60 @@ class MicroBatchesUnfilled:
         )
         if load is None:
             return Advice((), (depth,))
-        filled = useful_slots(facts, ring.value)
-        limit = spread_limit(load.value, filled)
-        line = turn_line(facts)
-        if line is not None and line.spread_gain(load.value, min(filled, load.value)) < LITTLE_GAIN:
-            why = "the ring turn hardly grows with requests, so spreading makes cards busy and users no faster"
-            return Advice((), (depth, Declined("--pp-max-micro-batch-size", why, line.cites)))
-        return Advice((_limit(limit, filled, load.value, load.cites + ring.cites),), (depth,))
+        limit, filled = _best_spread(facts, load.value, ring.value)
+        no = _refusal(facts, limit, filled, load.value)
+        if no is not None:
+            return Advice((), (depth, no))
+        spread = _limit(limit, filled, load.value, load.cites + ring.cites)
+        split = better_split(self.id, facts, min(filled, load.value), load.value)
+        return Advice((spread, split) if split is not None else (spread,), (depth,))
+
+
+def _best_spread(facts: Facts, requests: float, ring_slots: float) -> tuple[int, float]:
+    """(limit, slots filled): the model's best where levels were measured and it is sure to help, else as many slots as
+    the layer split carries."""
+    ring = ring_of(facts)
+    if ring is not None and len(ring.levels) >= 2:
+        best = best_limit(ring, round(requests))
+        if best.effect is Effect.HELPS:
+            return best.limit, float(best.filled)
+    filled = useful_slots(facts, ring_slots)
+    return spread_limit(requests, filled), filled
+
+
+def _refusal(facts: Facts, limit: int, filled: float, requests: float) -> Declined | None:
+    """Why the limit is not worth setting, where the measured levels say so."""
+    line, ring = turn_line(facts), ring_of(facts)
+    if line is None or ring is None:
+        return None
+    if line.spread_gain(requests, min(filled, requests)) < LITTLE_GAIN:
+        why = "the ring turn hardly grows with requests, so spreading makes cards busy and users no faster"
+        return Declined("--pp-max-micro-batch-size", why, line.cites)
+    forecast = forecast_limit(ring, limit, round(requests))
+    if forecast.effect is Effect.HURTS:
+        low, high = forecast.forecast.low, forecast.forecast.high
+        why = f"limit {limit} is forecast at {low:.3g}-{high:.3g} tok/s against {forecast.forecast.baseline:.3g} now"
+        return Declined("--pp-max-micro-batch-size", f"{why} ({forecast.forecast.regime})", line.cites)
+    return None
+
+
+def _disagreement(facts: Facts) -> tuple[Probe, ...]:
+    """What would settle it where levels and log allow different fills. The cause holds either way."""
+    report = turn_report(facts)
+    read = [reading for reading in fill_readings(facts) if reading.way in ("log", "stated")]
+    if report is None or not read or report.fill_low <= min(r.filled for r in read) <= report.fill_high + 0.25:
+        return ()
+    by_log = min(reading.filled for reading in read)
+    by_levels = (
+        f"{report.fill_low:.2g}"
+        if report.fill_low == report.fill_high
+        else (f"{report.fill_low:.2g} to {report.fill_high:.2g}")
+    )
+    why = (
+        f"the load levels fit {by_levels} filled slot(s), the log or what was stated means about {by_log:.2g}: count "
+        "#running-req of stage 0 line by line at a known load (--decode-log-interval 41 walks through the slots)"
+    )
+    return (Probe("logs.decode", why, 0),)
 
 
 def _observed(reading: FillReading) -> Observation:

@@ -22,6 +22,7 @@ Remedies
 """
 
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.physics import roofline_of
 from ppagent.causes.situation import stages
 from ppagent.causes.split import layer_split
 from ppagent.evidence.facts import Facts
@@ -52,7 +53,7 @@ class UnevenStages:
             return ()
         if ring.value < 2:
             return (Observation("there is one pipeline stage only", ring.cites, 0.001, 0.6),)
-        found = (_by_split(facts), _by_weights(facts), _by_busy(facts))
+        found = (_by_split(facts), _by_bytes(facts), _by_weights(facts), _by_busy(facts))
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
@@ -113,6 +114,20 @@ def _by_split(facts: Facts) -> Observation | None:
     return Observation(says, split.cites, 0.25, 0.6)
 
 
+def _by_bytes(facts: Facts) -> Observation | None:
+    """Time of each stage at peak bandwidth for one request a slot, the LM head on the last."""
+    roofline, split = roofline_of(facts), layer_split(facts)
+    if roofline is None or split is None or sum(split.layers) != len(roofline.architecture.layers):
+        return None
+    times = roofline.stage_ms(split.layers, 1)
+    ratio = max(times) * len(times) / sum(times)
+    slowest = times.index(max(times))
+    says = f"by bytes stage {slowest} takes {max(times):.2f} ms a step with one request, {ratio:.2f} of the mean"
+    if ratio >= 1.3:
+        return Observation(says + ", which counts once slots are filled", split.cites, 0.8, 0.2)
+    return None
+
+
 def _by_weights(facts: Facts) -> Observation | None:
     weights = facts.numbers("start.weights_gib")
     if len(weights) < 2 or max(weights.values()) < 0.5:
@@ -123,7 +138,7 @@ def _by_weights(facts: Facts) -> Observation | None:
     says = f"{heaviest} holds {weights[heaviest]:.1f} GiB of weights, {ratio:.2f} of the mean"
     if ratio >= 1.3:
         return Observation(says, facts.cite("start.weights_gib"), 0.7, 0.08)
-    if ratio <= 1.1:
+    if ratio <= 1.05:
         return Observation(says, facts.cite("start.weights_gib"), 0.25, 0.6)
     return None
 

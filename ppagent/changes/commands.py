@@ -45,7 +45,7 @@ class Installed:
             layers=int(layers) if layers else None,
             architectures=tuple(str(a) for a in facts.items("model.architectures")),
             gpu=names[0] if names else facts.text("stated.gpu_model"),
-            base_url=f"http://{facts.arg_text('host') or '127.0.0.1'}:{facts.arg_number('port') or 30000:.0f}",
+            base_url=f"http://{_reachable(facts.arg_text('host'))}:{facts.arg_number('port') or 30000:.0f}",
             needs_key=any(facts.arg(key) is not None for key in ("api_key", "admin_api_key")),
         )
 
@@ -57,6 +57,11 @@ class Relaunch:
     command: str
     diff: str
     refused: str = ""
+
+
+def _reachable(host: str | None) -> str:
+    """An address to call from the server's own machine: one to listen on is none to call."""
+    return "127.0.0.1" if host in (None, "", "0.0.0.0", "::") else host
 
 
 def _launch(text: str | None, catalogue: Catalogue | None) -> LaunchCommand | None:

@@ -39,7 +39,8 @@ def slot_limit_in(change: Change) -> int | None:
 
 def _forecast(change: Change, facts: Facts, concurrency: int) -> Forecast | None:
     limit, graphs = slot_limit_in(change), any(flag in OFF_SWITCHES for flag in change.unset)
-    partition = parse_partition(change.env.get("SGLANG_PP_LAYER_PARTITION", ""))
+    layers = change.env.get("SGLANG_PP_LAYER_PARTITION")
+    partition = parse_partition(layers) if layers else ()
     other = len(change.set) - (limit is not None) + len(change.unset) - graphs + len(change.env) - bool(partition)
     if other or concurrency < 1:
         return None

@@ -20,15 +20,25 @@ class Step:
 
 def steps_of(remedies: Sequence[Remedy]) -> tuple[Step, ...]:
     """Live changes one by one, then one restart with everything that can share it (the live changes made lasting
-    among them, since a restart loses them), then alternatives and operator's actions."""
+    among them, since a restart loses them), then that restart with more, alternatives, and operator's actions."""
     live = [Step((r,), r.change) for r in remedies if r.kind == "live"]
-    shared = [r for r in remedies if r.kind == "relaunch" and not r.alone]
+    shared = [r for r in remedies if r.kind == "relaunch" and not r.alone and not r.extends]
     lasting = [replace(r, kind="relaunch") for r in remedies if r.kind == "live"]
     merged, left_over = _merge(shared + lasting)
     apart = [Step((r,), r.change) for r in left_over if r not in lasting]
     apart += [Step((r,), r.change) for r in remedies if r.kind == "relaunch" and r.alone]
     operator = [Step((r,), r.change) for r in remedies if r.kind == "operator"]
-    return (*live, *([merged] if merged is not None else []), *apart, *operator)
+    further = [_onto(merged, r) for r in remedies if r.extends and merged is not None]
+    return (*live, *([merged] if merged is not None else []), *further, *apart, *operator)
+
+
+def _onto(step: Step, remedy: Remedy) -> Step:
+    change = Change(
+        {**step.change.set, **remedy.change.set},
+        tuple(dict.fromkeys(step.change.unset + remedy.change.unset)),
+        {**step.change.env, **remedy.change.env},
+    )
+    return Step((*step.remedies, remedy), change)
 
 
 def _merge(remedies: Sequence[Remedy]) -> tuple[Step | None, tuple[Remedy, ...]]:

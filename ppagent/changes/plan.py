@@ -1,13 +1,14 @@
 """From supported causes to proposals: legal for the installed version, whole, and with a way back."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from ppagent.causes.cause import Advice, Change, Declined, Remedy
+from ppagent.causes.cause import Advice, Declined, Remedy
 from ppagent.causes.judge import Judgement
 from ppagent.changes.commands import Installed, live_command, relaunch_command
 from ppagent.changes.forecasts import forecast
 from ppagent.changes.merge import Step, steps_of
-from ppagent.changes.proposal import Plan, Proposal
+from ppagent.changes.proposal import Plan, Predicted, Proposal
 from ppagent.changes.spelling import spell
 from ppagent.changes.waterfall import waterfall
 from ppagent.evidence.facts import Facts
@@ -26,7 +27,23 @@ def make_plan(supported: Sequence[Judgement], facts: Facts) -> Plan:
             declined.append(made)
         else:
             proposals.append(made)
-    return Plan(tuple(proposals), _once(declined), waterfall([j.cause.id for j in supported], facts))
+    return Plan(
+        tuple(proposals),
+        _once(declined),
+        _gains(remedies, facts),
+        waterfall([judgement.cause.id for judgement in supported], facts),
+    )
+
+
+def _gains(remedies: Sequence[Remedy], facts: Facts) -> dict[str, Predicted]:
+    """What the first remedy of each cause would give by itself, where the model can price it."""
+    gains: dict[str, Predicted] = {}
+    for remedy in remedies:
+        if remedy.cause not in gains and not remedy.extends:
+            predicted = forecast(remedy.change, facts)
+            if predicted is not None:
+                gains[remedy.cause] = predicted
+    return gains
 
 
 def _spelled(advice: Sequence[Advice], installed: Installed) -> tuple[list[Remedy], list[Declined]]:
@@ -39,22 +56,8 @@ def _spelled(advice: Sequence[Advice], installed: Installed) -> tuple[list[Remed
             why = f"SGLang {installed.version} has no such flag"
             lacking += [Declined(flag, why, remedy.cites) for flag in spelled.lacking]
             continue
-        remedies.append(_with_change(remedy, spelled.change))
+        remedies.append(replace(remedy, change=spelled.change))
     return remedies, lacking
-
-
-def _with_change(remedy: Remedy, change: Change) -> Remedy:
-    return Remedy(
-        remedy.cause,
-        remedy.kind,
-        remedy.title,
-        change,
-        remedy.cites,
-        remedy.risks,
-        remedy.verify,
-        remedy.rollback,
-        remedy.alone,
-    )
 
 
 def _proposal(proposal_id: str, step: Step, installed: Installed, facts: Facts) -> Proposal | Declined:

@@ -1,5 +1,6 @@
 """What a person could do next: whole commands, legal for the installed version, with a way back."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ppagent.causes.cause import Change, Declined, RemedyKind
@@ -43,5 +44,7 @@ class Plan:
 
     proposals: tuple[Proposal, ...] = ()
     declined: tuple[Declined, ...] = field(default=())
+    gains: Mapping[str, Predicted] = field(default_factory=dict)
+    """By cause: what its own remedy alone would give. Shares of the waterfall depend on their order; these do not."""
     waterfall: tuple[Step, ...] = field(default=())
     """From the ceiling down to what was observed; empty where nothing can be priced."""

@@ -12,6 +12,7 @@ from ppagent.agent.investigation import Investigation
 from ppagent.agent.probes import undecided
 from ppagent.agent.summary import in_plan_order
 from ppagent.causes.cause import Observation
+from ppagent.changes.proposal import Predicted
 from ppagent.model.waterfall import Step as Bar
 from ppagent.report.headline import headline, provenance
 from ppagent.report.plain import plain
@@ -60,6 +61,8 @@ class CauseSection:
     confidence: float
     gain: str
     """What curing it alone would give, where that is priced."""
+    open: tuple[str, ...]
+    """What is still open about it, and what would settle it."""
     because: tuple[Reason, ...]
     against: tuple[Reason, ...]
 
@@ -125,10 +128,17 @@ def _cause(hypothesis: Hypothesis, found: Investigation) -> CauseSection:
         id=hypothesis.cause_id,
         name=judgement.cause.name,
         confidence=judgement.confidence,
-        gain=f"{alone.low - alone.baseline:+.3g} to {alone.high - alone.baseline:+.3g} tok/s" if alone is not None else "",
+        gain=_gain(alone) if alone is not None else "",
+        open=tuple(plain(f"{probe.why} (ask {probe.tool}, grade {probe.grade})") for probe in judgement.probes),
         because=_reasons(judgement.because, found),
         against=_reasons(judgement.against, found),
     )
+
+
+def _gain(alone: Predicted) -> str:
+    low, high = alone.low - alone.baseline, alone.high - alone.baseline
+    digits = 0 if alone.baseline >= 50 else 1
+    return f"{low:+.{digits}f} to {high:+.{digits}f} tok/s"
 
 
 def _reasons(observations: Sequence[Observation], found: Investigation) -> tuple[Reason, ...]:

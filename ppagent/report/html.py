@@ -68,6 +68,8 @@ def _why(cause: CauseSection) -> Iterator[str]:
         yield _reason(reason, "")
     for reason in cause.against:
         yield _reason(reason, "against: ")
+    for question in cause.open:
+        yield f"<li>open: {escape(question)}</li>"
     yield "</ul>"
 
 

@@ -71,6 +71,8 @@ def _why(cause: CauseSection) -> Iterator[str]:
         yield f"- {escaped(tagged(reason.says, reason.cites))}"
     for reason in cause.against:
         yield f"- against: {escaped(tagged(reason.says, reason.cites))}"
+    for question in cause.open:
+        yield f"- open: {escaped(question)}"
     yield ""
 
 

@@ -9,7 +9,7 @@ from ppagent.report.document import CauseSection, Document, Note, Reason
 from ppagent.report.lines import BLANK, Line, Tone, raw, wrapped
 from ppagent.report.steps import Step
 
-NARROWEST = 60
+NARROWEST = 72
 WIDEST = 100
 DRAWN_BESIDE_BARS = 50
 """Columns that a row of the waterfall takes for its label, its figure and its frame, with two of indentation."""
@@ -77,6 +77,8 @@ def _why(cause: CauseSection, width: int) -> list[Line]:
         lines += _reason(reason, width, "    ")
     for reason in cause.against:
         lines += _reason(reason, width, "    against: ")
+    for question in cause.open:
+        lines += wrapped(question, width, "    open: ", " " * 6)
     return lines
 
 
