@@ -59,7 +59,8 @@ def plan(supported: Sequence[Judgement], facts: Facts) -> Plan:
     )
     declined = Declined("--pp-async-batch-depth", "it adds slots and yours are empty", ("E1",))
     priced = build_waterfall(200, [Level("PP001", 95.6, "micro-batches unfilled")], 95.6)
-    return Plan((live, relaunch), (declined,), priced)
+    alone = Predicted("output_throughput", 8, 95.6, 165, 195)
+    return Plan((live, relaunch), (declined,), gains={"PP001": alone}, waterfall=priced)
 
 
 def diagnosed(excerpt: str = "Decode batch, #running-req: 3", **facts: FactValue) -> Investigation:
