@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ppagent.causes.cause import RemedyKind
 from ppagent.changes.proposal import Predicted, Proposal
 from ppagent.report.plain import plain, plain_command
 
@@ -30,7 +31,7 @@ def steps_of(proposals: Sequence[Proposal]) -> tuple[Step, ...]:
     told: dict[Note, str] = {}
     for proposal in proposals:
         notes = _notes(proposal)
-        steps.append(_step(proposal, _untold(notes, told), first=not steps))
+        steps.append(_step(proposal, _untold(notes, told), [p.kind for p in proposals[: len(steps)]]))
         told |= {note: proposal.id for note in notes if note not in told}
     return tuple(steps)
 
@@ -52,11 +53,11 @@ def _untold(notes: Sequence[Note], told: Mapping[Note, str]) -> tuple[Note, ...]
     return tuple(new)
 
 
-def _step(proposal: Proposal, notes: tuple[Note, ...], *, first: bool) -> Step:
+def _step(proposal: Proposal, notes: tuple[Note, ...], before: Sequence[RemedyKind]) -> Step:
     by_hand = proposal.kind == "operator"
     return Step(
         id=proposal.id,
-        heading=_heading(proposal, first),
+        heading=_heading(proposal.kind, before),
         title=plain(proposal.title),
         causes=proposal.causes,
         cites=proposal.cites,
@@ -66,12 +67,15 @@ def _step(proposal: Proposal, notes: tuple[Note, ...], *, first: bool) -> Step:
     )
 
 
-def _heading(proposal: Proposal, first: bool) -> str:
-    match proposal.kind:
+def _heading(kind: RemedyKind, before: Sequence[RemedyKind]) -> str:
+    """What kind of step it is, and how it stands to those before it. Nobody restarts twice for two restarts."""
+    match kind:
         case "live":
-            return "TRY NOW, live, reversible" if first else "ALSO LIVE, reversible"
+            return "ALSO LIVE, reversible" if before else "TRY NOW, live, reversible"
+        case "relaunch" if "relaunch" in before:
+            return "OR IN ITS PLACE, one restart"
         case "relaunch":
-            return "DO THIS, one restart" if first else "THEN, one restart"
+            return "THEN, one restart" if before else "DO THIS, one restart"
         case "operator":
             return "BY HAND"
 

@@ -145,3 +145,28 @@ def test_only_a_yes_allows_a_tool(
     shown = capsys.readouterr().err
     assert "profile.trace (grade 3: perturbs the server)" in shown
     assert "Traces for 5 s." in shown
+
+
+INCIDENTS = Path(__file__).parents[2] / "evals" / "incidents"
+
+
+@pytest.mark.parametrize(
+    ("incident", "verdict", "causes"),
+    [
+        ("lab-pp8-a", "diagnosed", {"PP001"}),
+        ("lab-pp4-a", "healthy", set()),
+        ("kimi-k26-pp8", "diagnosed", {"PP001", "CG001"}),
+    ],
+)
+def test_a_recorded_incident_from_its_folder_to_the_document(
+    incident: str, verdict: str, causes: set[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["diagnose", str(INCIDENTS / incident), "--format", "json"]) == ExitStatus.OK
+
+    document = json.loads(capsys.readouterr().out)
+    supported = [h for h in document["hypotheses"] if h["state"] == "supported"]
+    assert document["verdict"] == verdict
+    assert causes <= {h["cause"] for h in supported}
+    ids = {e["id"] for e in document["evidence"]}
+    assert all(reason["evidence"] in ids for h in document["hypotheses"] for reason in h["because"] + h["against"])
+    assert document["denied"] == [] and document["cost"]["tool_calls"].keys() == {"0"}

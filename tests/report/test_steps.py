@@ -27,3 +27,17 @@ def test_a_command_whose_indentation_counts_is_not_moved() -> None:
     assert [line.text for line in raw(manifest, "    ")] == manifest.split("\n")
     assert [line.text for line in raw(here, "    ")] == here.split("\n")
     assert [line.text for line in raw("one\ntwo", "    ")] == ["    one", "    two"]
+
+
+def test_a_heading_says_how_a_step_stands_to_those_before_it() -> None:
+    kinds = ("live", "relaunch", "relaunch", "operator")
+
+    steps = steps_of([proposal(n, kind=kind) for n, kind in enumerate(kinds, 1)])
+
+    assert [step.heading for step in steps] == [
+        "TRY NOW, live, reversible",
+        "THEN, one restart",
+        "OR IN ITS PLACE, one restart",
+        "BY HAND",
+    ]
+    assert steps_of([proposal(1)])[0].heading == "DO THIS, one restart"
