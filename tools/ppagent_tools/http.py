@@ -12,8 +12,8 @@ from ppagent.sglang.loads import parse_loads
 from ppagent.sglang.metrics import parse_metrics
 from ppagent.sglang.server_info import SchedulerState, ServerInfo, parse_server_info
 from ppagent.targets.target import Artifact
-from ppagent_tools.important import IMPORTANT
-from ppagent_tools.metric_facts import metric_groups
+from ppagent_tools.important import important
+from ppagent_tools.metric_facts import Group, metric_groups
 from ppagent_tools.reading import Document, around, as_fact, clusters, document, json_spans, on_each_host, parse_json
 
 Facts = dict[str, FactValue]
@@ -72,7 +72,7 @@ def _info(found: Document) -> list[Finding]:
     args: Facts = {f"args.{name}": as_fact(value) for name, value in info.args.items()}
     top = found.text.partition('"internal_states"')[0]
     findings = []
-    for excerpt, names in clusters(top, json_spans(top, sorted(IMPORTANT & info.args.keys()))):
+    for excerpt, names in clusters(top, json_spans(top, important(info.args))):
         facts = {f"args.{name}": args.pop(f"args.{name}") for name in names if f"args.{name}" in args}
         findings.append(found.finding(facts, excerpt, authority=AUTHORITY))
     findings += _internal(found, info)
@@ -159,17 +159,15 @@ def _metrics(context: ToolContext, host: str) -> list[Finding]:
     at = scrapes[-1].at
     found = Document(text, name, host)
     return [
-        found.finding(
-            group.facts, _sample_line(text, group.metric), authority=AUTHORITY, at=at.isoformat() if at else ""
-        )
+        found.finding(group.facts, _sample_line(text, group), authority=AUTHORITY, at=at.isoformat() if at else "")
         for group in metric_groups(scrapes)
     ]
 
 
-def _sample_line(text: str, metric: str) -> str:
+def _sample_line(text: str, group: Group) -> str:
     """A line of the metric as stage 0 states it; of the scrape's time where no metric is named."""
-    if not metric:
+    if not group.metric:
         return around(text, 0) if text.startswith("# scraped_at") else ""
-    lines = re.findall(rf"^(?:sglang[:_])?{re.escape(metric)}(?:\{{.*|\s.*)$", text, re.MULTILINE)
-    own = [line for line in lines if 'pp_rank="0"' in line]
-    return next(iter(own or lines), "")
+    lines = re.findall(rf"^(?:sglang[:_])?{re.escape(group.metric)}(?:\{{.*|\s.*)$", text, re.MULTILINE)
+    marks = ('pp_rank="0"', group.label)
+    return max(lines, key=lambda line: sum(mark in line for mark in marks if mark), default="")

@@ -19,7 +19,7 @@ def decode_findings(logs: Logs) -> list[Finding]:
     """What the decode lines amount to, each group with a line that shows it."""
     found = logs.decode()
     if not found:
-        return [logs.first.finding({"decode.lines": 0}, logs.first.tap.line("ready"))]
+        return [logs.first.finding({"decode.lines": 0}, logs.first.tap.line("ready") or logs.first.first_line)]
     log, every = found[0][0], [stats for _, stats in found]
     groups = (
         (_running(every), "running_p50"),

@@ -14,7 +14,7 @@ def prefill_findings(logs: Logs) -> list[Finding]:
     """What the prefill lines amount to; zero lines are a finding too."""
     found = logs.prefill()
     if not found:
-        return [logs.first.finding({"prefill.lines": 0}, logs.first.tap.line("ready"))]
+        return [logs.first.finding({"prefill.lines": 0}, logs.first.tap.line("ready") or logs.first.first_line)]
     log, every = found[0][0], [stats for _, stats in found]
     decoded = sum(stats.lines for _, stats in logs.decode())
     longest = max(every, key=lambda stats: stats.longest_run)

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from ppagent.errors import NotRecorded, ToolError
 from ppagent.evidence.evidence import FactValue, Finding
+from ppagent.evidence.ledger import EXCERPT_LIMIT
 from ppagent.plugins import ToolContext
 from ppagent.sglang.logs.prefix import Ranks
 from ppagent.sglang.logs.stream import read_log
@@ -25,6 +26,8 @@ class HostLog:
     summary: LogSummary
     stretch: Stretch
     tap: LaunchTap
+    first_line: str = ""
+    """The first line there is, for a log that has nothing else to quote."""
 
     @property
     def first_stage(self) -> int:
@@ -103,12 +106,13 @@ def _read_all(context: ToolContext) -> Logs:
 def _read(context: ToolContext, host: str) -> HostLog:
     tap = LogTap()
     summary = read_log(tap.lines(context.target.log(host)))
-    if not summary.lines:
+    first_line = tap.first_line.decode("utf-8", errors="replace")[:EXCERPT_LIMIT]
+    if not first_line:
         raise ToolError(f"server.log of {host}: the file is empty")
     stretch = _measured(summary)
     at = summary.stretches.index(stretch)
     known = len(tap.launches) == len(summary.stretches)
-    return HostLog(host, summary, stretch, tap.launches[at] if known else tap.launches[-1])
+    return HostLog(host, summary, stretch, tap.launches[at] if known else tap.launches[-1], first_line)
 
 
 def _measured(summary: LogSummary) -> Stretch:

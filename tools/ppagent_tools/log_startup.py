@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.sglang.logs.startup_facts import Fact, GraphCapture, KvPool, PoolEnd, WeightLoad
-from ppagent_tools.important import IMPORTANT
+from ppagent_tools.important import important
 from ppagent_tools.log_reading import HostLog, Logs, stage_label
 from ppagent_tools.reading import as_fact, clusters
 
@@ -38,7 +38,8 @@ def _covers_start(log: HostLog) -> bool:
 
 
 def _any_line(log: HostLog) -> str:
-    return next((line for name in ("weights", "args", "capacity") if (line := log.tap.line(name))), "")[:400]
+    lines = (log.tap.line(name) for name in ("weights", "capacity", "args"))
+    return next((line for line in lines if line), log.first_line)[:400]
 
 
 def _arguments(log: HostLog) -> list[Finding]:
@@ -49,7 +50,7 @@ def _arguments(log: HostLog) -> list[Finding]:
     line = log.tap.line("args")
     facts: Facts = {f"args.{name}": as_fact(value) for name, value in args.values.items()}
     findings: list[Finding] = []
-    for excerpt, names in clusters(line, _places(line, args.values)):
+    for excerpt, names in clusters(line, _places(line, important(args.values))):
         findings.append(log.finding({f"args.{name}": facts.pop(f"args.{name}") for name in names}, excerpt))
     if facts:
         findings.append(log.finding(facts, line[:400]))
@@ -59,7 +60,7 @@ def _arguments(log: HostLog) -> list[Finding]:
 def _places(line: str, names: Iterable[str]) -> dict[str, tuple[int, int]]:
     """Where `name=value` or `'name': value` of the arguments that matter stands in the line."""
     places = {}
-    for name in IMPORTANT & frozenset(names):
+    for name in names:
         match = re.search(rf"(?<![\w.'])(?:{name}=|'{name}': )(?:'[^']*'|\[[^\]]*\]|[^,(){{}}\[\]]+)", line)
         if match is not None:
             places[name] = match.span()

@@ -77,6 +77,7 @@ class LogTap:
 
     def __init__(self) -> None:
         self.launches: list[LaunchTap] = [LaunchTap()]
+        self.first_line = b""
         self._known: dict[bytes, Lane] = {}
         self._stamp = b""
         self._now_s: float | None = None
@@ -85,6 +86,8 @@ class LogTap:
         """Every line of `log`, noted and passed on."""
         for whole in log:
             line = whole.rstrip(b"\r\n")
+            if not self.first_line:
+                self.first_line = line.strip()
             if b" batch" in line[:160]:
                 self._batch(line)
             elif _HTTP not in line:

@@ -66,7 +66,7 @@ def _account(logs: Logs) -> list[Finding]:
     ended = _ended_running(first)
     if ended is not None:
         facts["log.ended_running"] = ended
-    return [first.finding(facts, _last_line(first.stretch) or first.tap.line("ready"), first.stretch.last_at)]
+    return [first.finding(facts, _last_line(first.stretch) or first.first_line, first.stretch.last_at)]
 
 
 def _silent(seen: Mapping[str, RankSeen]) -> str:

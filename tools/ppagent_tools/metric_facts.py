@@ -51,12 +51,17 @@ _BUSY_SHARES: tuple[tuple[str, tuple[str, ...], dict[str, str]], ...] = (
 )
 
 
+_STREAMED = 'is_streaming="true"'
+
+
 @dataclass
 class Group:
     """Facts that one sample line of the scrapes stands for."""
 
     metric: str
     facts: Facts = field(default_factory=dict)
+    label: str = ""
+    """A label of the sample to be quoted, where the metric has several."""
 
 
 def metric_groups(scrapes: Sequence[Scrape]) -> list[Group]:
@@ -104,7 +109,7 @@ def _rates(scrapes: Sequence[Scrape]) -> list[Group]:
     for name, metric in _RATES:
         value = rate(scrapes, metric)
         if value is not None:
-            groups.append(Group(metric, {name: round(value, 3)}))
+            groups.append(Group(metric, {name: round(value, 3)}, _STREAMED))
     return groups
 
 
@@ -113,14 +118,15 @@ def _histograms(scrapes: Sequence[Scrape]) -> list[Group]:
     for name, metric, factor in _HISTOGRAMS:
         value = histogram_mean(scrapes, metric)
         if value is not None:
-            groups.append(Group(f"{metric}_sum", {name: round(value * factor, 3)}))
+            groups.append(Group(f"{metric}_sum", {name: round(value * factor, 3)}, _STREAMED))
     return groups
 
 
 def _in_flight(scrapes: Sequence[Scrape]) -> Group | None:
     """Little's law: completions a second times their latency is the latency summed up a second."""
     value = rate(scrapes, "e2e_request_latency_seconds_sum")
-    return None if not value else Group("e2e_request_latency_seconds_sum", {"metrics.in_flight": round(value, 3)})
+    facts: Facts = {"metrics.in_flight": round(value, 3)} if value else {}
+    return Group("e2e_request_latency_seconds_sum", facts, _STREAMED) if facts else None
 
 
 def _graph_share(scrapes: Sequence[Scrape]) -> Group | None:
@@ -131,9 +137,10 @@ def _graph_share(scrapes: Sequence[Scrape]) -> Group | None:
         if row.labels.get("pp_rank", "0") == "0" and mode.startswith("decode"):
             passes["none" if mode.endswith("none") else "graph"] += row.value
     total = sum(passes.values())
-    return (
-        Group("cuda_graph_passes_total", {"metrics.graph_share": round(passes["graph"] / total, 4)}) if total else None
-    )
+    if not total:
+        return None
+    share = round(passes["graph"] / total, 4)
+    return Group("cuda_graph_passes_total", {"metrics.graph_share": share}, 'mode="decode')
 
 
 def _retracted(scrapes: Sequence[Scrape]) -> Group | None:
@@ -160,7 +167,8 @@ def _by_rank(scrapes: Sequence[Scrape]) -> list[Group]:
         found = ((metric, rate_by_pp_rank(scrapes, metric, **labels)) for metric in metrics)
         metric, shares = next(((m, s) for m, s in found if s), ("", {}))
         if any(shares.values()):
-            groups.append(Group(metric, {name: _labelled(shares)}))
+            label = "".join(f'{key}="{value}"' for key, value in labels.items())
+            groups.append(Group(metric, {name: _labelled(shares)}, label))
     return groups
 
 

@@ -15,6 +15,9 @@ from ppagent.targets.target import Artifact
 
 Row = Mapping[str, str]
 
+_JSON_VALUE = r'(?:"(?:\\.|[^"\\])*"|\[[^\[\]]*\]|[^,\[\]{}]+|[\[{].{0,160})'
+"""A plain JSON value, a list of them, or the beginning of something larger."""
+
 
 @dataclass(frozen=True)
 class Document:
@@ -157,7 +160,7 @@ def json_spans(text: str, keys: Iterable[str]) -> dict[str, tuple[int, int]]:
     """Where `"key": value` first stands in JSON text, for the keys that do, up to the end of a plain value."""
     spans = {}
     for key in keys:
-        match = re.search(rf'"{re.escape(key)}"\s*:\s*(?:"(?:\\.|[^"\\])*"|\[[^\[\]]*\]|[^,\[\]{{}}]+|[\[{{])', text)
+        match = re.search(rf'"{re.escape(key)}"\s*:\s*{_JSON_VALUE}', text)
         if match is not None:
             spans[key] = match.span()
     return spans

@@ -16,7 +16,7 @@ from ppagent.sglang.launch.options import Option
 from ppagent.sglang.launch.site import NoLaunchCommand
 from ppagent.sglang.versions import parse_version
 from ppagent.targets.target import Artifact
-from ppagent_tools.important import IMPORTANT
+from ppagent_tools.important import ALWAYS, WHERE_SET
 from ppagent_tools.processes import read_processes, server_processes
 from ppagent_tools.reading import (
     Document,
@@ -147,7 +147,7 @@ def _quoted(found: Document, options: Sequence[Option]) -> list[tuple[str, tuple
     spans: dict[str, tuple[int, int]] = {}
     for option in options:
         start, end = option.span
-        if option.dest in IMPORTANT and option.written and found.text.startswith(option.written, start):
+        if option.dest in ALWAYS | WHERE_SET and option.written and found.text.startswith(option.written, start):
             spans[option.dest] = (start, end)
     return clusters(found.text, spans)
 

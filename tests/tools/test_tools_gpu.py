@@ -1,0 +1,161 @@
+import pytest
+from tool_fakes import FakeTarget, box, facts_of, run
+
+from ppagent.errors import ToolError
+from ppagent_tools.gpu import Processes, Samples, Topology
+
+HEAD = (
+    "timestamp,index,name,utilization.gpu,power.draw,power.limit,power.default_limit,memory.used,memory.total,clocks.sm"
+)
+LINKS = "index,pcie.link.gen.current,pcie.link.gen.max,pcie.link.width.current,pcie.link.width.max,utilization.gpu"
+
+
+def test_where_some_moments_show_work_means_are_taken_over_those() -> None:
+    rows = (
+        "2026-05-02T10:00:00,0,X,0,85,600,600,1,2,200\n2026-05-02T10:00:00,1,X,0,85,600,600,1,2,200\n"
+        "2026-05-02T10:00:10,0,X,40,180,600,600,1,2,2000\n2026-05-02T10:00:10,1,X,20,160,600,600,3,4,2100\n"
+    )
+    facts = facts_of(run(Samples(), box(gpus=f"{HEAD}\n{rows}")))
+    assert facts.numbers("gpu.power_w") == {"0": 180, "1": 160}
+    assert facts.numbers("gpu.utilization") == {"0": 40, "1": 20}
+    assert facts.flag("gpu.under_load") is True
+    assert facts.number("gpu.count") == 2
+    assert facts.number("gpu.window_s") == 10
+    assert facts.number("gpu.samples") == 1
+    assert facts.table("gpu.names") == {"0": "X", "1": "X"}
+
+
+def test_a_snapshot_near_idle_is_not_under_load() -> None:
+    facts = facts_of(run(Samples(), box(gpus=f"{HEAD}\n,0,X,0,85,600,600,1,2,200\n")))
+    assert facts.flag("gpu.under_load") is False
+    assert facts.number("gpu.window_s") is None
+
+
+def test_full_utilisation_at_idle_power_counts_as_work_seen() -> None:
+    assert facts_of(run(Samples(), box(gpus=f"{HEAD}\n,0,X,100,85,600,600,1,2,200\n"))).flag("gpu.under_load") is True
+
+
+def test_columns_may_be_missing_and_values_empty_or_not_available() -> None:
+    facts = facts_of(run(Samples(), box(gpus="index,name,power.draw,power.limit\n0,X,[N/A],\n1,X,150.5,600\n")))
+    assert facts.numbers("gpu.power_w") == {"1": 150.5}
+    assert "gpu.utilization" not in facts
+    assert facts.flag("gpu.under_load") is True
+
+
+def test_units_of_a_query_are_left_out() -> None:
+    text = (
+        "index, name, utilization.gpu [%], power.draw [W], power.limit [W]\n0, NVIDIA H100, 12 %, 185.00 W, 700.00 W\n"
+    )
+    facts = facts_of(run(Samples(), box(gpus=text)))
+    assert facts.numbers("gpu.power_w") == {"0": 185}
+    assert facts.numbers("gpu.utilization") == {"0": 12}
+
+
+def test_a_pasted_table_is_quoted_as_it_was_pasted() -> None:
+    text = "index,power.draw,pasted\n0,85,| 30%   32C    P1             85W /  600W |\n"
+    assert run(Samples(), box(gpus=text))[0].excerpt == "| 30%   32C    P1             85W /  600W |"
+
+
+def test_the_link_is_the_fastest_generation_and_the_fewest_lanes_seen_while_working() -> None:
+    rows = "0,1,5,16,16,0\n1,1,5,16,16,0\n0,5,5,16,16,90\n1,5,5,4,16,90\n"
+    links = run(Samples(), box(gpus=f"{LINKS}\n{rows}"))[1]
+    assert links.facts["gpu.pcie_gen"] == {"0": 5, "1": 5}
+    assert links.facts["gpu.pcie_width"] == {"0": 16, "1": 4}
+    assert links.excerpt == "1,5,5,4,16,90"
+
+
+@pytest.mark.parametrize(
+    ("value", "reasons"),
+    [
+        ("0x0000000000000004", ["sw_power_cap"]),
+        ("0x00000000000000E8", ["hw_slowdown", "sw_thermal", "hw_thermal", "hw_power_brake"]),
+        ("0x0000000000000001", []),
+        ("SW Power Cap", ["sw_power_cap"]),
+        ("Not Active", []),
+    ],
+)
+def test_throttle_reasons_are_read_from_a_bit_mask_or_from_words(value: str, reasons: list[str]) -> None:
+    text = f"index,power.draw,clocks_event_reasons.active\n0,100,{value}\n"
+    assert facts_of(run(Samples(), box(gpus=text))).table("gpu.throttle") == {"0": reasons}
+
+
+def test_the_row_that_throttles_is_quoted() -> None:
+    text = "index,clocks_throttle_reasons.active\n0,0x0\n1,0x4\n0,0x0\n1,0x0\n"
+    throttle = run(Samples(), box(gpus=text))[-1]
+    assert throttle.facts == {"gpu.throttle": {"0": [], "1": ["sw_power_cap"]}}
+    assert throttle.excerpt == "1,0x4"
+
+
+def test_reasons_in_columns_of_their_own_are_read() -> None:
+    text = "index,clocks_event_reasons.sw_power_cap,clocks_event_reasons.hw_thermal_slowdown\n0,Active,Not Active\n"
+    assert facts_of(run(Samples(), box(gpus=text))).table("gpu.throttle") == {"0": ["sw_power_cap"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("index,name\n0,X\nzero,X\n", "line 3"), ("index,name\n0,X,5\n", "line 2: 3 cells"), ("0,1\n2,3\n", "header")],
+)
+def test_malformed_samples_name_file_and_line(text: str, why: str) -> None:
+    with pytest.raises(ToolError, match=f"gpus.csv of box.*{why}"):
+        run(Samples(), box(gpus=text))
+
+
+def test_a_broken_host_beside_a_sound_one_is_said_and_hides_nothing() -> None:
+    from ppagent.targets.target import Artifact
+
+    texts = {"a": {Artifact.GPUS: "nonsense"}, "b": {Artifact.GPUS: f"{HEAD}\n,0,X,50,300,600,600,1,2,3\n"}, "c": {}}
+    findings = run(Samples(), FakeTarget(texts))
+    assert findings[0].host == "b"
+    assert findings[-1].host == "a"
+    assert "gpus.csv of a" in str(findings[-1].facts["tool.unread"])
+
+
+PROCESSES = "index,pid,name,used_memory_mib\n0,10,python3,90000\n0,11,/usr/bin/blender,4000\n1,12,python3,500\n"
+TREE = (
+    '[{"pid": 9, "cmdline": ["python3", "-m", "sglang.launch_server"]}, {"pid": 10, "ppid": 9, "cmdline": ["python3"]}]'
+)
+
+
+def test_foreign_processes_are_told_by_id_where_the_servers_are_known() -> None:
+    foreign = facts_of(run(Processes(), box(gpu_processes=PROCESSES, processes=TREE))).items("gpu.foreign_processes")
+    assert [p["pid"] for p in foreign if isinstance(p, dict)] == [11, 12]
+    assert foreign[0] == {"index": "0", "pid": 11, "name": "/usr/bin/blender", "used_memory_mib": 4000}
+
+
+def test_without_known_ids_foreign_processes_are_told_by_name() -> None:
+    foreign = facts_of(run(Processes(), box(gpu_processes=PROCESSES))).items("gpu.foreign_processes")
+    assert [p["pid"] for p in foreign if isinstance(p, dict)] == [11]
+
+
+def test_cards_without_any_process_have_no_foreign_one() -> None:
+    finding = run(Processes(), box(gpu_processes="index,pid,name,used_memory_mib\n"))[0]
+    assert finding.facts == {"gpu.foreign_processes": []}
+
+
+MATRIX = """\
+\t\x1b[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\x1b[0m
+GPU0\t X \tNV18\tSYS\tSYS\tPIX\t0-31
+GPU1\tNV18\t X \tSYS\tSYS\tPIX\t0-31
+GPU2\tSYS\tSYS\t X \tPHB\tSYS\t32-63
+GPU3\tSYS\tSYS\tPHB\t X \tSYS\t32-63
+NIC0\tPIX\tPIX\tSYS\tSYS\t X
+"""
+
+
+def test_the_farthest_link_between_cards_is_found_and_quoted() -> None:
+    finding = run(Topology(), box(topology=MATRIX))[0]
+    assert finding.facts == {"gpu.nvlink": True, "gpu.link_worst": "SYS"}
+    assert finding.excerpt.startswith("GPU0")
+
+
+def test_only_the_cards_the_server_was_given_count() -> None:
+    pair = run(Topology(), box(topology=MATRIX, environment="CUDA_VISIBLE_DEVICES=2,3\n"))[0]
+    assert pair.facts == {"gpu.nvlink": False, "gpu.link_worst": "PHB"}
+    linked = run(Topology(), box(topology=MATRIX, launch="CUDA_VISIBLE_DEVICES=0,1 sglang serve m"))[0]
+    assert linked.facts == {"gpu.nvlink": True, "gpu.link_worst": "NV18"}
+
+
+@pytest.mark.parametrize("text", ["no matrix", "\tGPU0\tGPU1\nGPU0\tX\tWHAT\n", "\tGPU0\nGPU0\tX\n"])
+def test_text_that_is_no_matrix_is_a_tool_error(text: str) -> None:
+    with pytest.raises(ToolError, match="topology.txt of box"):
+        run(Topology(), box(topology=text))
