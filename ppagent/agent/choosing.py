@@ -58,8 +58,9 @@ class View:
     """Highest grade that needs nobody's approval."""
 
     def unasked(self) -> tuple[Offer, ...]:
-        """Offers that need no argument and were not asked yet."""
-        return tuple(o for o in self.offers if o.takes_no_arguments and ToolCall(o.name, "").key not in self.asked)
+        """Offers that need no argument and were not asked yet, whatever for."""
+        names = {key.partition(" ")[0] for key in self.asked}
+        return tuple(o for o in self.offers if o.takes_no_arguments and o.name not in names)
 
 
 class Brain(Protocol):

@@ -27,10 +27,6 @@ from ppagent.targets.target import Target
 
 Status = Literal["finished", "budget_used_up", "cancelled"]
 
-QUESTION_KEY = "question"
-"""Under this key of a tool context's cache stands what the user asked on the command line."""
-
-
 @dataclass(frozen=True)
 class Investigation:
     """The result: all that a report says comes out of it."""
@@ -84,7 +80,7 @@ def investigate(
     status "cancelled" and holds what was collected.
     """
     desk = Desk(
-        context=ToolContext(target, {QUESTION_KEY: question}),
+        context=ToolContext(target),
         toolbox=open_toolbox(sources, target.kind),
         brain=brain,
         planner=planner,

@@ -1,6 +1,7 @@
 """The first questions, before any brain has a say: what runs here, how it was launched, what the user wants."""
 
 from ppagent.agent.choosing import ToolCall, View
+from ppagent.agent.toolbox import Offer
 
 OPENING_FACTS = (
     "stated.question",
@@ -25,5 +26,11 @@ def opening_call(view: View) -> ToolCall | None:
         able = [offer for offer in unasked if offer.may_tell(fact)]
         if able:
             first = min(able, key=lambda offer: offer.grade)
-            return ToolCall(first.name, f"to know {fact}")
+            return ToolCall(first.name, f"to know {fact}", _arguments(first, view))
     return None
+
+
+def _arguments(offer: Offer, view: View) -> dict[str, str]:
+    """The user's words, for a tool that reads them."""
+    takes_question = "question" in offer.tool.arguments.model_fields
+    return {"question": view.question} if takes_question and view.question else {}

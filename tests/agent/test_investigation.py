@@ -192,11 +192,17 @@ def test_a_tool_error_names_the_facts_that_stay_unknown() -> None:
     assert look_into(built_in(tool), causes=[HUNG]).missing[0].facts == ("trouble.",)
 
 
-def test_the_question_reaches_the_tools_and_the_brain() -> None:
+class Words(BaseModel, extra="forbid"):
+    question: str = ""
+
+
+def test_the_question_reaches_the_tool_that_reads_it_once_and_the_brain() -> None:
     brain = FakeBrain([])
+    tool = FakeTool("user.stated", provides=("stated.",), arguments=Words)
 
-    found = look_into(built_in(), brain=brain, question="why slow?")
+    found = look_into(built_in(tool), brain=brain, question="why slow?")
 
+    assert tool.runs == [Words(question="why slow?")]
     assert brain.views[0].question == "why slow?"
     assert found.question == "why slow?"
 
