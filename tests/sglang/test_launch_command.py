@@ -122,6 +122,12 @@ def test_words_that_belong_to_no_flag_are_left_over() -> None:
     assert read("--disable-cuda-graph stray --tp 2 3").positionals == ("stray", "3")
 
 
+def test_words_the_text_does_not_tell_are_kept_apart() -> None:
+    command = read('--disable-cuda-graph "$@" $(cat more)')
+    assert command.positionals == ()
+    assert command.untold == ("$@", "$(cat more)")
+
+
 def test_json_and_switch_pairs_are_kept_as_argparse_keeps_them() -> None:
     command = read("""--json-model-override-args '{"a": -1}' --disable-metrics --no-numa""")
     assert command.args == {"json_model_override_args": '{"a": -1}', "enable_metrics": False, "numa": False}

@@ -28,6 +28,8 @@ class LaunchCommand:
     """Words the parser has no use for, and refuses."""
     args: Mapping[str, FlagValue]
     site: Site = field(repr=False)
+    untold: tuple[str, ...] = ()
+    """Words that are variables or substitutions of whose content the text says nothing: there may be more options."""
 
     @property
     def unknown(self) -> tuple[Option, ...]:
@@ -60,7 +62,8 @@ def parse_launch(text: str, catalogue: Catalogue | None) -> LaunchCommand:
         env=_environment(site.assignments),
         program=tuple(word.value for word in site.program),
         options=options,
-        positionals=tuple(word.value for word in loose),
+        positionals=tuple(word.value for word in loose if not word.opaque),
+        untold=tuple(word.value for word in loose if word.opaque),
         args=arguments_of(options),
         site=site,
     )

@@ -11,7 +11,6 @@ from ppagent.sglang.launch.words import Word
 _NEGATIVE_NUMBER = re.compile(r"-\d+\Z|-\d*\.\d+\Z")
 _SUFFIXED_INT = re.compile(r"(\d+(?:\.\d+)?)(Ki|Mi|Gi|Ti|k|M|G|T)\Z")
 _FACTORS = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
-NO_OPTION = Flag(name="", dest="")
 
 
 @dataclass(frozen=True)
@@ -170,6 +169,8 @@ def convert(text: str, flag: Flag) -> FlagValue:
                 return float(text)
             case "bool":
                 return bool(text)
+            case "nullable_str":
+                return None if text in ("", "None") else text
     except ValueError:
         return text
     if flag.type == "human_readable_int":

@@ -1,0 +1,1 @@
+"""Whether one SGLang version would take a launch command."""

@@ -1,0 +1,84 @@
+"""Evaluates a condition of which only some values are known; it says "unknown" rather than guess."""
+
+import ast
+import operator
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+
+class Truth(Enum):
+    """The one value that stands for "cannot be told"."""
+
+    UNKNOWN = "unknown"
+
+
+UNKNOWN = Truth.UNKNOWN
+Lookup = Callable[[str], Any]
+
+_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda item, many: item in many,
+    ast.NotIn: lambda item, many: item not in many,
+}
+
+
+def evaluate(node: ast.expr, holders: frozenset[str], lookup: Lookup) -> Any:
+    """The value of an expression over the fields of an object in one of the names `holders`, or UNKNOWN."""
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Attribute(value=ast.Name(id=holder), attr=name) if holder in holders:
+            return lookup(name)
+        case ast.BoolOp(op=op, values=values):
+            return _bool(isinstance(op, ast.And), [evaluate(value, holders, lookup) for value in values])
+        case ast.UnaryOp(op=op, operand=operand):
+            return _unary(op, evaluate(operand, holders, lookup))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
+            return _apply(_ARITHMETIC[type(op)], evaluate(left, holders, lookup), evaluate(right, holders, lookup))
+        case ast.Compare(left=left, ops=ops, comparators=comparators):
+            values = [evaluate(value, holders, lookup) for value in (left, *comparators)]
+            pairs = zip(ops, values, values[1:], strict=False)
+            return _bool(True, [_apply(_COMPARISONS[type(op)], one, other) for op, one, other in pairs])
+        case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
+            found = [evaluate(item, holders, lookup) for item in items]
+            return UNKNOWN if UNKNOWN in found else found
+    return UNKNOWN
+
+
+def _bool(conjunction: bool, values: list[Any]) -> Any:
+    decided = [value for value in values if value is not UNKNOWN and bool(value) is not conjunction]
+    if decided:
+        return decided[0]
+    return UNKNOWN if UNKNOWN in values else values[-1]
+
+
+def _unary(op: ast.unaryop, value: Any) -> Any:
+    if value is UNKNOWN:
+        return UNKNOWN
+    if isinstance(op, ast.Not):
+        return not value
+    return -value if isinstance(op, ast.USub) and isinstance(value, int | float) else UNKNOWN
+
+
+def _apply(operation: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
+    if one is UNKNOWN or other is UNKNOWN:
+        return UNKNOWN
+    try:
+        return operation(one, other)
+    except (TypeError, ValueError, ZeroDivisionError):
+        return UNKNOWN
