@@ -26,10 +26,11 @@ def decode_findings(logs: Logs) -> list[Finding]:
         (_graph(every), "graph_false" if any(stats.graph_false for stats in every) else "graph_true"),
         (_load(every), "queue_max"),
         (_speed(log, every), "tokens_per_s_p50"),
-        (_stall(log, every), "last"),
+        (_interval(log), "last"),
         (_by_rank(logs, every), "last"),
     )
     findings = [log.finding(facts, _example(every, name), every[0].last_at) for facts, name in groups if facts]
+    findings += _stall(log, every)
     return findings + list(logs.unread)
 
 
@@ -107,23 +108,30 @@ def _graph(every: Sequence[DecodeStats]) -> Facts:
     return facts
 
 
-def _stall(log: HostLog, every: Sequence[DecodeStats]) -> Facts:
+def _stall(log: HostLog, every: Sequence[DecodeStats]) -> list[Finding]:
     """The longest time without a decode line while there was work: prefill lines kept coming, or none did and the next
     line went on with the requests of the one before."""
     lane = log.tap.lane
-    gaps = [lane.stall_s] if lane is not None and lane.decoded > 1 else []
+    gaps = [(lane.stall_s, lane.stall_line)] if lane is not None and lane.decoded > 1 else []
     if not _decodes_only(log):
-        gaps += [stats.largest_stall.seconds for stats in every if stats.largest_stall is not None]
-    facts: Facts = {"decode.longest_gap_s": max(gaps)} if gaps else {}
+        stalls = [stats.largest_stall for stats in every if stats.largest_stall is not None]
+        gaps += [(stall.seconds, _example(every, "last")) for stall in stalls]
+    if not gaps:
+        return []
+    longest_s, line = max(gaps)
+    return [log.finding({"decode.longest_gap_s": longest_s}, line or _example(every, "last"))]
+
+
+def _interval(log: HostLog) -> Facts:
+    """Whether the decode lines show one slot again and again: forwards are counted over all slots in turn."""
     args = log.stretch.startup.args
     values = args.values if args is not None else {}
     interval, stages = values.get("decode_log_interval"), values.get("pp_size", values.get("pipeline_parallel_size"))
     depth = values.get("pp_async_batch_depth")
-    if isinstance(interval, int) and isinstance(stages, int) and stages > 1:
-        slots = stages + (depth if isinstance(depth, int) else 0)
-        facts["decode.interval_lines"] = slots_shown(interval, slots)
-        facts["decode.same_slot_logged"] = aliases(interval, slots)
-    return facts
+    if not isinstance(interval, int) or not isinstance(stages, int) or stages < 2:
+        return {}
+    slots = stages + (depth if isinstance(depth, int) else 0)
+    return {"decode.interval_lines": slots_shown(interval, slots), "decode.same_slot_logged": aliases(interval, slots)}
 
 
 def _decodes_only(log: HostLog) -> bool:

@@ -1,7 +1,7 @@
 """What a log's lines say beside its summary, taken as they pass by: verbatim start-up lines, stalls of decoding,
 and when the server last spoke at all."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -19,7 +19,11 @@ _MARKS = {
     "capacity": b"max_total_num_tokens=",
     "ready": b"fired up and ready",
 }
+_BATCH = b" batch"
 _HTTP = b"HTTP/1."
+MOST_KNOWN = 4096
+
+Note = Callable[[bytes, float | None], None]
 
 
 @dataclass
@@ -36,7 +40,7 @@ class Lane:
 
     def decode(self, line: bytes, now_s: float | None) -> None:
         """Note a decode line."""
-        self.prefill(now_s)
+        self.prefill(line, now_s)
         self.decoded += 1
         if now_s is not None and self._decode_s is not None and not self._broken:
             stall_s = now_s - self._decode_s
@@ -44,7 +48,7 @@ class Lane:
                 self.stall_s, self.stall_line = stall_s, line.decode("utf-8", errors="replace")
         self._decode_s, self._broken = now_s, False
 
-    def prefill(self, now_s: float | None) -> None:
+    def prefill(self, line: bytes, now_s: float | None) -> None:
         """Note a prefill line: while they come, decoding stands still but the server works."""
         if now_s is not None and self._batch_s is not None and now_s - self._batch_s > IDLE_S:
             self._broken = True
@@ -73,12 +77,15 @@ class LaunchTap:
 
 
 class LogTap:
-    """Stands between a target's log and its reader: `lines` passes every line on, without its end."""
+    """Stands between a target's log and its reader: `lines` passes every line on, without its end.
+
+    Batch lines are most of a log, so what to do with one is looked up by the bytes from its rank tags to its kind.
+    """
 
     def __init__(self) -> None:
         self.launches: list[LaunchTap] = [LaunchTap()]
         self.first_line = b""
-        self._known: dict[bytes, Lane] = {}
+        self._known: dict[bytes, Note] = {}
         self._stamp = b""
         self._now_s: float | None = None
 
@@ -86,33 +93,35 @@ class LogTap:
         """Every line of `log`, noted and passed on."""
         for whole in log:
             line = whole.rstrip(b"\r\n")
-            if not self.first_line:
-                self.first_line = line.strip()
-            if b" batch" in line[:160]:
+            note = self._known.get(line[20:44])
+            if note is not None and line[:1] == b"[":
+                note(line, self._now_s if line[1:20] == self._stamp else self._seconds(line[1:20]))
+            elif _BATCH in line[:160]:
                 self._batch(line)
             elif _HTTP not in line:
                 self._other(line)
             yield line
 
     def _batch(self, line: bytes) -> None:
+        """A batch line of a rank that was not seen yet, or in another layout."""
         bare = line if line[:1] == b"[" else unwrap(line).text
         end = bare.find(b"]")
         kind = bare[end + 2 : end + 15]
         if end < 20 or not kind.startswith((b"Decode batch", b"Prefill batch")):
             self._other(line)
             return
-        tags = bare[20:end].lstrip(b".,0123456789")
-        lane = self._known.get(tags)
-        if lane is None:
-            lane = self._known[tags] = Lane()
-            self.launches[-1].lanes[parse_ranks(tags.decode("ascii", errors="replace"))] = lane
-        now_s = self._seconds(bare[1:20])
-        if kind.startswith(b"Decode"):
-            lane.decode(line, now_s)
-        else:
-            lane.prefill(now_s)
+        self.first_line = self.first_line or line.strip()
+        ranks = parse_ranks(bare[20:end].lstrip(b".,0123456789").decode("ascii", errors="replace"))
+        lane = self.launches[-1].lanes.setdefault(ranks, Lane())
+        note = lane.decode if kind.startswith(b"Decode") else lane.prefill
+        note(line, self._seconds(bare[1:20]))
+        if len(self._known) > MOST_KNOWN:
+            self._known.clear()
+        if bare is line:
+            self._known[line[20:44]] = note
 
     def _other(self, line: bytes) -> None:
+        self.first_line = self.first_line or line.strip()
         for name, mark in _MARKS.items():
             if mark in line:
                 self._mark(name, line)
