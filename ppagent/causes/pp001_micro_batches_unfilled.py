@@ -226,11 +226,9 @@ def _limit(limit: int, filled: float, requests: float, cites: tuple[str, ...]) -
         f"Let a slot take at most {limit}, so that {requests:.3g} requests spread over {filled:.0f} slots",
         Change(set={"--pp-max-micro-batch-size": str(limit)}),
         cites,
-        risks=(
-            f"above {limit * filled:.0f} requests the next one queues: raise the limit with the load",
-            "running requests are not moved; the spread appears as they are replaced",
-        ),
-        verify="#running-req on stage 0 falls to the limit, and tok/s at the same load rises",
+        risks=(f"above {limit * filled:.0f} requests the next one queues: raise the limit with the load",),
+        verify="once running requests are replaced (none is moved) #running-req on stage 0 falls to the limit, "
+        "and tok/s at the same load rises",
         rollback="set the old value the same way; it is lost at a restart",
     )
 

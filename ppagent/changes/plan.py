@@ -87,8 +87,15 @@ def _proposal(proposal_id: str, step: Step, installed: Installed, facts: Facts) 
         predicted=forecast(step.change, facts),
         risks=tuple(dict.fromkeys(risk for r in step.remedies for risk in r.risks)),
         verify="; ".join(dict.fromkeys(r.verify for r in step.remedies if r.verify)),
-        rollback="; ".join(dict.fromkeys(r.rollback for r in step.remedies if r.rollback)),
+        rollback=_rollback(step, installed),
     )
+
+
+def _rollback(step: Step, installed: Installed) -> str:
+    """The way back: the launch command of now where it is known, else each remedy's own."""
+    if step.kind == "relaunch" and installed.launch is not None:
+        return "restart with the command you run now"
+    return "; ".join(dict.fromkeys(r.rollback for r in step.remedies if r.rollback))
 
 
 def _once(declined: Sequence[Declined]) -> tuple[Declined, ...]:

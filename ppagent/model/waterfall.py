@@ -49,7 +49,7 @@ def rounded(steps: Sequence[Step], digits: int = 1) -> tuple[Step, ...]:
     """The steps rounded for print so that they still add up: the unexplained part takes what rounding leaves."""
     cut = [replace(step, value=round(step.value, digits)) for step in steps]
     rest = cut[-1].value - sum(step.value for step in cut[:-1] if step.step != UNEXPLAINED)
-    rest = round(rest, digits)
+    rest = round(rest, digits) + 0.0  # no negative zero
     return tuple(replace(step, value=rest) if step.step == UNEXPLAINED else step for step in cut)
 
 
