@@ -7,7 +7,8 @@ from ppagent.errors import NotRecorded, ToolError
 from ppagent.evidence.ledger import Ledger
 from ppagent.evidence.masking import MASK
 from ppagent.targets.target import Artifact
-from ppagent_tools.server import Launch, Model, ServerVersion
+from ppagent_tools.installed import ServerVersion
+from ppagent_tools.server import Launch, Model
 
 COMMAND = (
     "NCCL_P2P_DISABLE=1 python -m sglang.launch_server --model-path /m --tp 1 --pp-size 8 --disable-cuda-graph "

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from tool_fakes import FakeTarget, facts_of, run
 
 from ppagent.errors import NotRecorded, ToolError
-from ppagent.plugins import ToolContext
 from ppagent.targets.target import Shared
 from ppagent_tools.stated_figures import stated_figures
 from ppagent_tools.stated_gpu import stated_gpus
@@ -160,9 +159,8 @@ def test_a_question_that_no_artifact_holds_is_read_all_the_same() -> None:
         run(StatedFacts(), FakeTarget())
 
 
-def test_the_question_an_investigation_was_opened_with_is_read_instead_of_the_recorded_one() -> None:
-    context = ToolContext(incident(INCIDENT), {"question": "Is 95.6 tok/s at C=8 fine?"})
-    facts = facts_of(StatedFacts().run(context, StatedFacts.arguments()))
+def test_a_question_put_with_the_call_stands_in_for_the_recorded_one() -> None:
+    facts = facts_of(run(StatedFacts(), incident(INCIDENT), question="Is 95.6 tok/s at C=8 fine?"))
     assert facts.text("stated.question") == "Is 95.6 tok/s at C=8 fine?"
     assert "It's 24.7 tok/s at C=1." in facts.items("stated.sentences")
 

@@ -14,9 +14,9 @@ from ppagent.sglang.flags.history import catalogue_of
 from ppagent.sglang.launch.command import LaunchCommand, parse_launch
 from ppagent.sglang.launch.options import Option
 from ppagent.sglang.launch.site import NoLaunchCommand
-from ppagent.sglang.versions import parse_version
 from ppagent.targets.target import Artifact
 from ppagent_tools.important import ALWAYS, WHERE_SET
+from ppagent_tools.installed import ServerVersion, versions
 from ppagent_tools.processes import read_processes, server_processes
 from ppagent_tools.reading import (
     Document,
@@ -32,7 +32,6 @@ from ppagent_tools.reading import (
 Facts = dict[str, FactValue]
 
 _FORMS = {"yaml": "kubernetes"}
-_SGLANG = re.compile(r"(?im)^sglang(?:==|\s+@\s+\S*?sglang-|\s+)v?(?P<version>\d[\w.+!]*)")
 _MODEL_FIELDS = (
     "architectures", "model_type", "num_hidden_layers", "hidden_size", "vocab_size", "n_routed_experts", "num_experts",
     "num_experts_per_tok", "num_attention_heads", "num_key_value_heads", "kv_lora_rank", "max_position_embeddings",
@@ -52,17 +51,6 @@ class Launch:
 
     def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]:
         return on_each_host(context, lambda host: _launch(context, host))
-
-
-class ServerVersion:
-    name = "server.version"
-    summary = "SGLang's installed version, from the package, the running server, or the list of packages."
-    grade = Grade.READ_FILE
-    provides: tuple[str, ...] = ("engine.",)
-    arguments: type[BaseModel] = NoArguments
-
-    def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]:
-        return on_each_host(context, lambda host: _versions(context, host))
 
 
 class Model:
@@ -105,7 +93,10 @@ def _launch_text(context: ToolContext, host: str) -> tuple[Document, str, dict[s
     try:
         found = document(context, host, Artifact.LAUNCH)
     except NotRecorded:
-        found, processes = read_processes(context, host)
+        try:
+            found, processes = read_processes(context, host)
+        except NotRecorded:
+            raise NotRecorded("neither the launch command nor the processes were recorded") from None
         launchers = [process for process in server_processes(processes) if process.launches]
         if not launchers:
             raise found.error("no process of an SGLang server is in it") from None
@@ -116,7 +107,7 @@ def _launch_text(context: ToolContext, host: str) -> tuple[Document, str, dict[s
 def _catalogue(context: ToolContext, host: str) -> Catalogue | None:
     """The flags of the installed version; None where it is unknown or older than pipelines."""
     try:
-        version = _versions(context, host)[-1].facts["engine.version"]
+        version = versions(context, host)[-1].facts["engine.version"]
         return catalogue_of(str(version))
     except (ToolError, UserError):
         return None
@@ -156,48 +147,6 @@ def _first_assignment(found: Document, command: LaunchCommand, env: dict[str, st
     names: Iterable[str] = (*command.env, *env)
     name = next((n for n in names if n in found.text), "")
     return line_with(found.text, rf"\b{re.escape(name)}\b") if name else ""
-
-
-def _versions(context: ToolContext, host: str) -> list[Finding]:
-    """Every statement of the version on a host, the one that counts last. Raises NotRecorded where there is none."""
-    findings = []
-    for read in (_packaged, _version_file, _answered):
-        try:
-            findings.append(read(context, host))
-        except NotRecorded:
-            continue
-    if not findings:
-        raise NotRecorded("SGLang's version was not recorded")
-    return findings
-
-
-def _packaged(context: ToolContext, host: str) -> Finding:
-    found = document(context, host, Artifact.PACKAGES)
-    match = _SGLANG.search(found.text)
-    if match is None:
-        raise NotRecorded("sglang is not among the packages recorded")
-    return _version(found, match["version"], match.group(), "packages", 2)
-
-
-def _version_file(context: ToolContext, host: str) -> Finding:
-    found = document(context, host, Artifact.VERSION)
-    line = found.text.strip().splitlines()[0].strip()
-    if parse_version(line) is None:
-        raise found.error(f"{line[:40]!r} is no version", 1)
-    return _version(found, re.sub(r"^(?:sglang[ =]*)?v?", "", line), line, "installed package", 2)
-
-
-def _answered(context: ToolContext, host: str) -> Finding:
-    found = document(context, host, Artifact.SERVER_INFO)
-    spans = json_spans(found.text, ("version",))
-    version = json_object(found).get("version")
-    if not isinstance(version, str) or parse_version(version) is None:
-        raise NotRecorded("the server does not say its version")
-    return _version(found, version, found.text[slice(*spans["version"])] if spans else "", "/server_info", 3)
-
-
-def _version(found: Document, version: str, excerpt: str, source: str, authority: int) -> Finding:
-    return found.finding({"engine.version": version, "engine.source": source}, excerpt, authority=authority)
 
 
 def _model(found: Document) -> Finding:

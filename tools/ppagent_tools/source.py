@@ -14,7 +14,7 @@ from ppagent.plugins import Grade, NoArguments, Tool, ToolContext
 from ppagent.sglang.scheduler_facts.facts import SchedulerFacts, SourceFact
 from ppagent.sglang.scheduler_facts.read import read_scheduler_facts
 from ppagent.targets.target import SourceTree
-from ppagent_tools.server import ServerVersion
+from ppagent_tools.installed import ServerVersion
 
 MOST_TEXT = 4000
 _READ_FOR_FACTS = (

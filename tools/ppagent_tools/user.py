@@ -37,7 +37,7 @@ class StatedFacts:
     arguments: type[BaseModel] = StatedArguments
 
     def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]:
-        asked = _asked(context, StatedArguments.model_validate(arguments.model_dump()))
+        asked = StatedArguments.model_validate(arguments.model_dump()).question.strip()
         findings = _in_words(Document(asked, "question"), asked, []) if asked else []
         try:
             found = Document(context.target.shared(Shared.INCIDENT), Shared.INCIDENT.value)
@@ -50,12 +50,6 @@ class StatedFacts:
 
 def tools() -> tuple[Tool, ...]:
     return (StatedFacts(),)
-
-
-def _asked(context: ToolContext, arguments: StatedArguments) -> str:
-    """The question put with the call, else the one the investigation was opened with."""
-    opened = context.cache.get("question")
-    return (arguments.question or (opened if isinstance(opened, str) else "")).strip()
 
 
 def _incident(found: Document, asked: str) -> list[Finding]:

@@ -1,0 +1,68 @@
+"""Which SGLang is installed, by every artifact that says so."""
+
+import re
+from collections.abc import Sequence
+
+from pydantic import BaseModel
+
+from ppagent.errors import NotRecorded
+from ppagent.evidence.evidence import Finding
+from ppagent.plugins import Grade, NoArguments, ToolContext
+from ppagent.sglang.versions import parse_version
+from ppagent.targets.target import Artifact
+from ppagent_tools.reading import Document, document, json_object, json_spans, on_each_host
+
+_SGLANG = re.compile(r"(?im)^sglang(?:==|\s+@\s+\S*?sglang-|\s+)v?(?P<version>\d[\w.+!]*)")
+
+
+class ServerVersion:
+    name = "server.version"
+    summary = "SGLang's installed version, from the package, the running server, or the list of packages."
+    grade = Grade.READ_FILE
+    provides: tuple[str, ...] = ("engine.",)
+    arguments: type[BaseModel] = NoArguments
+
+    def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]:
+        return on_each_host(context, lambda host: versions(context, host))
+
+
+def versions(context: ToolContext, host: str) -> list[Finding]:
+    """Every statement of the version on a host, the one that counts last. Raises NotRecorded where there is none."""
+    findings = []
+    for read in (_packaged, _version_file, _answered):
+        try:
+            findings.append(read(context, host))
+        except NotRecorded:
+            continue
+    if not findings:
+        raise NotRecorded("SGLang's version was not recorded")
+    return findings
+
+
+def _packaged(context: ToolContext, host: str) -> Finding:
+    found = document(context, host, Artifact.PACKAGES)
+    match = _SGLANG.search(found.text)
+    if match is None:
+        raise NotRecorded("sglang is not among the packages recorded")
+    return _version(found, match["version"], match.group(), "packages", 2)
+
+
+def _version_file(context: ToolContext, host: str) -> Finding:
+    found = document(context, host, Artifact.VERSION)
+    line = found.text.strip().splitlines()[0].strip()
+    if parse_version(line) is None:
+        raise found.error(f"{line[:40]!r} is no version", 1)
+    return _version(found, re.sub(r"^(?:sglang[ =]*)?v?", "", line), line, "installed package", 2)
+
+
+def _answered(context: ToolContext, host: str) -> Finding:
+    found = document(context, host, Artifact.SERVER_INFO)
+    spans = json_spans(found.text, ("version",))
+    version = json_object(found).get("version")
+    if not isinstance(version, str) or parse_version(version) is None:
+        raise NotRecorded("the server does not say its version")
+    return _version(found, version, found.text[slice(*spans["version"])] if spans else "", "/server_info", 3)
+
+
+def _version(found: Document, version: str, excerpt: str, source: str, authority: int) -> Finding:
+    return found.finding({"engine.version": version, "engine.source": source}, excerpt, authority=authority)
