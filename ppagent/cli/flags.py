@@ -130,7 +130,7 @@ def as_json(flag: Flag) -> dict[str, Any]:
 def as_text(catalogue: Catalogue, flags: Iterable[Flag]) -> str:
     """The flags as lines of at most 80 columns where their names allow it."""
     shown = list(flags)
-    head = f"SGLang {catalogue.version or 'of unknown version'}: {len(shown)} flags"
+    head = f"SGLang {catalogue.version or 'of unknown version'}: {len(shown)} flag{'s' * (len(shown) != 1)}"
     return "\n".join([head, *("\n".join(["", *lines_of(flag)]) for flag in shown)])
 
 

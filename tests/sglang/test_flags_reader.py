@@ -201,6 +201,20 @@ def test_a_namespace_that_is_missing_is_named_and_the_others_are_read(copied: Pa
     assert any("fields/model.py is missing" in sentence for sentence in catalogue.unread)
 
 
+def test_a_list_of_namespaces_that_moved_is_said_and_every_class_is_read(copied: Path) -> None:
+    edit(copied, "srt/server_args.py", "_INPUT_NAMESPACES", "_ALL_NAMESPACES")
+    catalogue = read_at(copied)
+    assert len(catalogue.flags) == 6
+    assert "every class in srt/arg_groups/fields was read instead" in catalogue.unread[0]
+
+
+def test_an_argument_without_a_name_is_said_and_left_out(copied: Path) -> None:
+    edit(copied, "srt/server_args.py", HASH, f'        parser.add_argument("model")\n{HASH}')
+    catalogue = read_at(copied)
+    assert len(catalogue.flags) == 6
+    assert catalogue.unread == ("model is declared as an argument without a name, which is not listed.",)
+
+
 HASH = '        parser.add_argument("--hash"'
 
 

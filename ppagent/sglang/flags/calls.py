@@ -9,7 +9,7 @@ from ppagent.sglang.flags.evaluate import Evaluator
 from ppagent.sglang.flags.headings import Headings
 from ppagent.sglang.flags.objects import NotStatic, Scope
 from ppagent.sglang.flags.source import Module
-from ppagent.sglang.flags.spec import FlagSpec, type_name
+from ppagent.sglang.flags.spec import FlagSpec, checked, type_name
 
 FROM_FIELDS = "add_cli_args_from_dataclass"
 _PLAIN_KEYWORDS = ("default", "choices", "nargs", "const", "action", "required", "new_flag", "error_message", "dest")
@@ -80,7 +80,7 @@ class Registrations:
             spec.help = self._text(keyword.value)
             return
         try:
-            value = self._evaluator.value(keyword.value, self._scope)
+            value = checked(keyword.arg or "", self._evaluator.value(keyword.value, self._scope))
         except NotStatic as reason:
             self.notes.append(f"The {keyword.arg or 'keywords'} of {spec.spellings[0]} cannot be told: {reason}.")
             return

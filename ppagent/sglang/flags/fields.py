@@ -9,13 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from ppagent.sglang.flags.annotations import SCALARS, list_element, literal_values, unwrapped, without_none
 from ppagent.sglang.flags.evaluate import Evaluator
 from ppagent.sglang.flags.headings import Headings
 from ppagent.sglang.flags.objects import Class, NotStatic, Scope, class_scope
-from ppagent.sglang.flags.spec import ABSENT, FlagSpec, type_name
-
-_ANNOTATED = ("A", "Annotated", "typing.Annotated")
-_SCALARS = ("int", "float", "str")
+from ppagent.sglang.flags.spec import ABSENT, FlagSpec, checked, type_name
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ def fields_of(owner: Class, evaluator: Evaluator) -> Iterator[Field]:
     for statement in owner.node.body:
         if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
             continue
-        kind, metadata = _unwrap(statement.annotation)
+        kind, metadata = unwrapped(statement.annotation)
         heading = _marked_namespace(metadata) or group or headings.above(statement.lineno)
         yield Field(statement.target.id, scope, kind, metadata, statement.value, heading)
 
@@ -76,7 +74,8 @@ def spec_of(declared: Field, evaluator: Evaluator, notes: list[str]) -> FlagSpec
     if arg is None or arg.given.get("no_cli"):
         return None
     name = arg.given.get("cli_name") or "--" + declared.name.replace("_", "-")
-    spec = FlagSpec([name, *(arg.given.get("aliases") or ())], dest=declared.name, help=arg.help, group=declared.group)
+    aliases = [str(alias) for alias in arg.given.get("aliases") or ()]
+    spec = FlagSpec([name, *aliases], dest=declared.name, help=arg.help, group=declared.group)
     try:
         spec.default = default_of(declared, evaluator)
     except NotStatic as reason:
@@ -89,26 +88,29 @@ def spec_of(declared: Field, evaluator: Evaluator, notes: list[str]) -> FlagSpec
         spec.type = type_name(extra["type"]) if "type" in extra else "str"
         spec.required = False
         return spec
-    _shape(spec, arg, declared, evaluator)
+    try:
+        _shape(spec, arg, declared, evaluator)
+    except NotStatic as reason:
+        notes.append(f"The values that {name} takes cannot be told: {reason}.")
     return spec
 
 
 def _shape(spec: FlagSpec, arg: Arg, declared: Field, evaluator: Evaluator) -> None:
     """Type, choices and number of values, from the annotation and its metadata."""
     parser, choices = arg.given.get("type_parser"), arg.given.get("choices")
-    inner = _unwrap_optional(declared.type)
-    literal = _literal(inner, evaluator, declared.scope)
+    inner = without_none(declared.type)
+    literal = literal_values(inner, evaluator, declared.scope)
     spec.const, spec.choices = arg.given.get("const"), choices
     if literal is not None:
         kind = type(literal[0]).__name__ if literal else "str"
-        spec.type = type_name(parser) if parser else kind if kind in _SCALARS else "str"
+        spec.type = type_name(parser) if parser else kind if kind in SCALARS else "str"
         spec.choices, spec.required = choices or literal, False
-    elif (element := _list_element(inner)) is not None and parser is None:
+    elif (element := list_element(inner)) is not None and parser is None:
         spec.type, spec.nargs, spec.required = element, arg.given.get("nargs") or "+", False
     elif isinstance(inner, ast.Name) and inner.id == "bool":
         spec.action, spec.choices, spec.const, spec.required = "store_true", None, None, False
     else:
-        scalar = inner.id if isinstance(inner, ast.Name) and inner.id in _SCALARS else "str"
+        scalar = inner.id if isinstance(inner, ast.Name) and inner.id in SCALARS else "str"
         spec.type, spec.nargs = type_name(parser) if parser else scalar, arg.given.get("nargs", ABSENT)
 
 
@@ -128,7 +130,7 @@ def _read_arg(call: ast.Call, declared: Field, evaluator: Evaluator, notes: list
             arg.help = _text(keyword.value, evaluator, declared.scope)
             continue
         try:
-            arg.given[keyword.arg or ""] = evaluator.value(keyword.value, declared.scope)
+            arg.given[keyword.arg or ""] = checked(keyword.arg or "", evaluator.value(keyword.value, declared.scope))
         except NotStatic as reason:
             notes.append(f"`{keyword.arg}` of --{declared.name.replace('_', '-')} cannot be told: {reason}.")
     return arg
@@ -143,7 +145,10 @@ def _text(node: ast.expr, evaluator: Evaluator, scope: Scope) -> str:
 
 
 def _namespace(scope: Scope, evaluator: Evaluator) -> str:
-    return str(evaluator.names.lookup("_NS_PATH", scope)) if scope.index["_NS_PATH"] else ""
+    try:
+        return str(evaluator.names.lookup("_NS_PATH", scope)) if scope.index["_NS_PATH"] else ""
+    except NotStatic:  # a flag without a group is still that flag
+        return ""
 
 
 def _marked_namespace(metadata: tuple[ast.expr, ...]) -> str:
@@ -152,50 +157,3 @@ def _marked_namespace(metadata: tuple[ast.expr, ...]) -> str:
             case ast.Call(func=ast.Name(id="NS"), args=[ast.Constant(value=str(path))]):
                 return path
     return ""
-
-
-def _unwrap(annotation: ast.expr) -> tuple[ast.expr, tuple[ast.expr, ...]]:
-    match annotation:
-        case ast.Subscript(value=wrapper, slice=ast.Tuple(elts=[kind, *metadata])) if (
-            ast.unparse(wrapper) in _ANNOTATED
-        ):
-            return kind, tuple(metadata)
-    return annotation, ()
-
-
-def _unwrap_optional(kind: ast.expr) -> ast.expr:
-    """`X` for Optional[X], Union[X, None] and X | None."""
-    match kind:
-        case ast.Subscript(value=wrapper, slice=inner) if _last(wrapper) == "Optional":
-            return _unwrap_optional(inner)
-        case ast.Subscript(value=wrapper, slice=ast.Tuple(elts=members)) if _last(wrapper) == "Union":
-            real = [member for member in members if not _is_none(member)]
-            return real[0] if len(real) == 1 else kind
-        case ast.BinOp(left=left, op=ast.BitOr(), right=right) if _is_none(right) or _is_none(left):
-            return left if _is_none(right) else right
-    return kind
-
-
-def _literal(kind: ast.expr, evaluator: Evaluator, scope: Scope) -> list[Any] | None:
-    match kind:
-        case ast.Subscript(value=wrapper, slice=inner) if _last(wrapper) == "Literal":
-            value = evaluator.value(inner, scope)
-            return list(value) if isinstance(value, tuple) else [value]
-    return None
-
-
-def _list_element(kind: ast.expr) -> str | None:
-    match kind:
-        case ast.Subscript(value=wrapper, slice=inner) if _last(wrapper) in ("List", "list"):
-            return inner.id if isinstance(inner, ast.Name) and inner.id in _SCALARS else "str"
-        case ast.Name(id="list") | ast.Name(id="List"):
-            return "str"
-    return None
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
-def _last(node: ast.expr) -> str:
-    return ast.unparse(node).rpartition(".")[2]

@@ -1,11 +1,13 @@
 """Reads the launch flags of an SGLang tree without importing it."""
 
 import ast
+import contextlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from ppagent.errors import UserError
+from ppagent.sglang.flags.bindings import Index
 from ppagent.sglang.flags.calls import Registrations, moved_fields
 from ppagent.sglang.flags.evaluate import Evaluator
 from ppagent.sglang.flags.fields import Field, default_of, fields_of, spec_of
@@ -17,6 +19,7 @@ from ppagent.sglang.versions import NEWEST_KNOWN, OLDEST_KNOWN, parse_version, r
 
 _NAMESPACES = "_INPUT_NAMESPACES"
 _FIELDS_FOLDER = "srt/arg_groups/fields"
+_ORDER_MODULE, _ORDER = "sglang.srt.arg_groups.field_order", "POSITIONAL_FIELD_ORDER"
 
 
 def read_tree(tree: SourceTree) -> Catalogue:
@@ -53,8 +56,14 @@ class _Reader:
             specs += [spec] if spec is not None else self._specs_of_fields()
         self._notes += registrations.notes
         moved = moved_fields(methods.get("from_cli_args"))
-        flags = [finish(spec, self._evaluator, self._notes) for spec in specs if spec.spellings]
+        flags = [finish(spec, self._evaluator, self._notes) for spec in specs if self._is_option(spec)]
         return tuple(replace(flag, dest=moved.get(flag.dest, flag.dest)) for flag in flags)
+
+    def _is_option(self, spec: FlagSpec) -> bool:
+        odd = [spelling for spelling in spec.spellings if not spelling.startswith("-")]
+        if odd:
+            self._notes.append(f"{', '.join(odd)} is declared as an argument without a name, which is not listed.")
+        return bool(spec.spellings) and not odd
 
     def _server_args(self) -> Class:
         for statement in self._module.body:
@@ -71,28 +80,35 @@ class _Reader:
 
     def _namespaces(self) -> list[Class]:
         """The structs that declare fields, from 0.5.20 on; in the order in which they are assembled."""
-        if not self._module.index[_NAMESPACES]:
+        folder = self._tree.submodules(_FIELDS_FOLDER)
+        if not folder and not self._module.index[_NAMESPACES]:
             return []
         try:
             listed = self._evaluator.names.lookup(_NAMESPACES, module_scope(self._module))
-            return [owner for owner in listed if isinstance(owner, Class)]
-        except NotStatic as reason:
-            self._notes.append(f"Part of the flags is missing here: {reason}.")
-        found: list[Class] = []
-        for dotted in self._tree.submodules(_FIELDS_FOLDER):
-            module = self._tree.module(dotted)
-            classes = [s for s in module.body if isinstance(s, ast.ClassDef)] if module else []
-            found += [Class(s, module) for s in classes if module and any("_NS_PATH" in ast.unparse(x) for x in s.body)]
-        return found
+            if isinstance(listed, list | tuple):
+                return [owner for owner in listed if isinstance(owner, Class)]
+            reason = f"{_NAMESPACES} is not a list"
+        except NotStatic as error:
+            reason = str(error)
+        self._notes.append(f"Flags may be missing here: {reason}; every class in {_FIELDS_FOLDER} was read instead.")
+        return [owner for dotted in folder for owner in self._namespaces_in(dotted)]
+
+    def _namespaces_in(self, dotted: str) -> list[Class]:
+        module = self._tree.module(dotted)
+        if module is None:
+            return []
+        classes = [statement for statement in module.body if isinstance(statement, ast.ClassDef)]
+        return [Class(node, module) for node in classes if Index(node.body)["_NS_PATH"]]
 
     def _field_order(self, shared: Mapping[str, Field]) -> list[str]:
-        if not shared:
-            return []
-        module = self._tree.module("sglang.srt.arg_groups.field_order")
+        """The names of `shared` as the constructor orders them; in order of declaration where that is not stated."""
+        module = self._tree.module(_ORDER_MODULE) if shared else None
         listed: Any = ()
-        if module is not None and module.index["POSITIONAL_FIELD_ORDER"]:
-            listed = self._evaluator.names.lookup("POSITIONAL_FIELD_ORDER", module_scope(module))
-        known = [name for name in listed if name in shared]
+        if module is not None and module.index[_ORDER]:
+            with contextlib.suppress(NotStatic):
+                listed = self._evaluator.names.lookup(_ORDER, module_scope(module))
+        stated = listed if isinstance(listed, list | tuple) else ()
+        known = [name for name in stated if isinstance(name, str) and name in shared]
         return [*known, *(name for name in shared if name not in set(known))]
 
     def _specs_of_fields(self) -> list[FlagSpec]:

@@ -1,6 +1,6 @@
 """A flag while it is being read: what the source states, before argparse's own defaults are filled in."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ppagent.sglang.flags.actions import Behaviour, behaviour_of
@@ -22,6 +22,17 @@ ABSENT: Final = _Absent()
 _TYPES = {"json.loads": "json"}
 
 
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "dest": str,
+    "cli_name": str,
+    "new_flag": str,
+    "error_message": str,
+    "aliases": (list, tuple),
+    "nargs": (str, int),
+    "action_kwargs": dict,
+}
+
+
 @dataclass
 class FlagSpec:
     """Keyword arguments of one flag, evaluated."""
@@ -39,7 +50,14 @@ class FlagSpec:
     required: bool = False
     new_flag: str | None = None
     error_message: str | None = None
-    unknown: set[str] = field(default_factory=set)
+
+
+def checked(keyword: str, value: Any) -> Any:
+    """`value`, if it is of the kind that a keyword takes. Raises NotStatic in a tree where it is not."""
+    kind = _KINDS.get(keyword)
+    if kind is not None and value is not None and not isinstance(value, kind):
+        raise NotStatic(f"{value!r} is not of the kind that it takes")
+    return value
 
 
 def finish(spec: FlagSpec, evaluator: Evaluator, notes: list[str]) -> Flag:

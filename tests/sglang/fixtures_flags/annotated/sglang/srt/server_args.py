@@ -1,3 +1,4 @@
+# ruff: noqa
 from __future__ import annotations
 
 import argparse
@@ -60,7 +61,9 @@ class ServerArgs:
         parser.add_argument(
             "--max-bs", type=int, action=DeprecatedAliasStoreAction, new_flag="--graph-bs", dest="graph_bs"
         )
-        parser.add_argument("--vendor", action=DeprecatedStoreConstAction, nargs=None, choices=["amd"], const_value=True)
+        parser.add_argument(
+            "--vendor", action=DeprecatedStoreConstAction, nargs=None, choices=["amd"], const_value=True
+        )
         parser.add_argument("--gone", action=DeprecatedAction, error_message="Use --by-hand.", help="Removed.")
         parser.add_argument("--noop", action=DeprecatedAction, help="Deprecated.")
         parser.add_argument(

@@ -1,2 +1,3 @@
+# ruff: noqa
 class Detector:
     Known = {"qwen3": Unwritten, "kimi": Unwritten}

@@ -1,3 +1,4 @@
+# ruff: noqa
 import sys
 from enum import IntEnum
 

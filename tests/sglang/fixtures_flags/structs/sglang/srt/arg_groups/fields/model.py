@@ -1,3 +1,4 @@
+# ruff: noqa
 import msgspec
 
 from sglang.srt.arg_groups.arg_utils import A, Arg
