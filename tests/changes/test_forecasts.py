@@ -1,0 +1,52 @@
+"""Forecasts are given only where the ring model has ground to stand on."""
+
+import pytest
+from builders import facts_of, level
+
+from ppagent.causes.catalog import cause_of
+from ppagent.causes.cause import Change
+from ppagent.changes.forecasts import forecast, slot_limit_in
+
+LEVELS = [level(1, 24.7), level(4, 68.3), level(8, 95.6)]
+RING = {"args.pp_size": 8, "decode.running_req.p95": 8, "bench.levels": LEVELS}
+LIMIT_ONE = Change(set={"--pp-max-micro-batch-size": "1"})
+
+
+def test_without_a_measured_level_there_is_no_forecast() -> None:
+    assert forecast(LIMIT_ONE, facts_of({"args.pp_size": 8})) is None
+
+
+def test_a_change_that_the_model_does_not_know_has_no_forecast() -> None:
+    other = Change(set={"--pp-max-micro-batch-size": "1", "--schedule-conservativeness": "0.5"})
+    assert forecast(other, facts_of(RING)) is None
+
+
+def test_a_limit_is_priced_from_the_levels_alone() -> None:
+    predicted = forecast(LIMIT_ONE, facts_of(RING))
+    assert predicted is not None
+    assert predicted.low < 198 < predicted.high * 1.05
+    assert predicted.low > 1.4 * predicted.baseline
+
+
+@pytest.mark.parametrize(("flag", "limit"), [("--max-micro-batch-size", 3), ("--pp-max-micro-batch-size", 3)])
+def test_the_limit_is_found_under_both_names(flag: str, limit: int) -> None:
+    assert slot_limit_in(Change(set={flag: str(limit)})) == limit
+
+
+def test_spreading_over_a_last_stage_of_twelve_layers_is_never_proposed_over_all_slots() -> None:
+    uneven = {
+        "args.pp_size": 8,
+        "engine.version": "0.5.5",
+        "model.num_hidden_layers": 61,
+        "decode.running_req.p95": 8,
+        "bench.levels": [
+            level(1, 28.0, mean_itl_ms=35.7),
+            level(4, 110, mean_itl_ms=36.0),
+            level(8, 219, mean_itl_ms=36.5),
+        ],
+    }
+    advice = cause_of("PP001").advise(facts_of(uneven))
+    assert all(remedy.change.set.get("--pp-max-micro-batch-size") != "1" for remedy in advice.remedies)
+    predicted = forecast(LIMIT_ONE, facts_of(uneven))
+    assert predicted is not None
+    assert predicted.high < predicted.baseline

@@ -1,0 +1,37 @@
+"""A change is written in the words of the installed version, at every border where they changed."""
+
+import pytest
+
+from ppagent.causes.cause import Change
+from ppagent.changes.spelling import spell
+from ppagent.sglang.flags.history import catalogue_of
+
+LIMIT = Change(set={"--pp-max-micro-batch-size": "2"})
+GRAPHS = Change(set={"--cuda-graph-max-bs-decode": "128"})
+
+
+@pytest.mark.parametrize(
+    ("version", "change", "written"),
+    [
+        ("0.5.3", LIMIT, "--max-micro-batch-size"),
+        ("0.5.4", LIMIT, "--pp-max-micro-batch-size"),
+        ("0.5.13", GRAPHS, "--cuda-graph-max-bs"),
+        ("0.5.14", GRAPHS, "--cuda-graph-max-bs-decode"),
+        ("0.5.19", GRAPHS, "--cuda-graph-max-bs-decode"),
+        ("0.5.20", GRAPHS, "--cuda-graph-max-bs-decode"),
+    ],
+)
+def test_flags_are_spelled_as_the_version_spells_them(version: str, change: Change, written: str) -> None:
+    spelled = spell(change, catalogue_of(version))
+    assert list(spelled.change.set) == [written]
+    assert spelled.lacking == ()
+
+
+def test_a_flag_that_the_version_lacks_is_named_and_not_written() -> None:
+    spelled = spell(Change(set={"--pp-async-batch-depth": "1"}), catalogue_of("0.5.6"))
+    assert spelled.lacking == ("--pp-async-batch-depth",)
+    assert spelled.change.set == {}
+
+
+def test_without_a_version_the_newest_spelling_is_kept() -> None:
+    assert spell(LIMIT, None).change == LIMIT
