@@ -1,0 +1,15 @@
+"""The incidents that are written rather than measured: small functions, so that each can be read and regenerated."""
+
+from collections.abc import Callable, Iterator
+
+from ppagent_evals.cases import controls, pipeline_fill, traps
+from ppagent_evals.writing.incident import Incident
+
+MODULES: tuple[tuple[Callable[[], Incident], ...], ...] = (controls.CASES, traps.CASES, pipeline_fill.CASES)
+
+
+def all_incidents() -> Iterator[Incident]:
+    """Every written incident."""
+    for cases in MODULES:
+        for case in cases:
+            yield case()

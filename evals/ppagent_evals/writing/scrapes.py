@@ -1,0 +1,133 @@
+"""Scrapes of /metrics: what a scheduler counted, in Prometheus' text form (sglang metrics collector)."""
+
+from collections.abc import Iterable, Iterator
+
+from ppagent_evals.writing.load import Counters
+from ppagent_evals.writing.log import Log
+from ppagent_evals.writing.traffic import Scheduler
+from ppagent_evals.writing.versions import since
+
+Sample = tuple[str, str, float]
+"""Labels, suffix of the name, value."""
+
+
+def scrapes(log: Log, schedulers: list[Scheduler], *, without: Iterable[str] = ()) -> dict[str, str]:
+    """`metrics/<n>.prom` for every snapshot that the schedulers took; `without` are metrics to leave out."""
+    count = min(len(s.snapshots) for s in schedulers)
+    return {f"metrics/{n + 1}.prom": _scrape(log, schedulers, n, set(without)) for n in range(count)}
+
+
+def _scrape(log: Log, schedulers: list[Scheduler], n: int, without: set[str]) -> str:
+    moments = [s.snapshots[n] for s in schedulers]
+    at = max(m.at for m in moments)
+    families = [*_scheduler_families(log, schedulers, moments), *_front_families(log, moments)]
+    lines = [f"# scraped_at: {log.iso(at)}Z"]
+    for name, kind, text, samples in families:
+        if name in without:
+            continue
+        lines += [f"# HELP sglang:{name} {text}", f"# TYPE sglang:{name} {kind}"]
+        lines += [f"sglang:{name}{suffix}{{{labels}}} {value}" for labels, suffix, value in samples]
+    return "\n".join(lines) + "\n"
+
+
+Family = tuple[str, str, str, list[Sample]]
+
+
+def _scheduler_families(log: Log, schedulers: list[Scheduler], moments: list[Counters]) -> Iterator[Family]:
+    version = log.server.version
+    pairs = [(s, m, rank.pp) for s, m in zip(schedulers, moments, strict=True) for rank in s.ranks]
+
+    def gauge(name: str, text: str, values: list[float]) -> Family:
+        return name, "gauge", text, [(_labels(log, s, pp), "", v) for (s, _, pp), v in zip(pairs, values, strict=True)]
+
+    yield gauge("num_running_reqs", "The number of running requests.", [float(m.running) for _, m, _ in pairs])
+    yield gauge("num_queue_reqs", "The number of requests in the waiting queue.", [float(m.queue) for _, m, _ in pairs])
+    yield gauge("num_used_tokens", "The number of used tokens.", [float(m.used_tokens) for _, m, _ in pairs])
+    yield gauge("token_usage", "The token usage.", [round(m.used_tokens / s.capacity, 4) for s, m, _ in pairs])
+    yield gauge(
+        "gen_throughput", "The generation throughput (token/s).", [round(m.tokens_per_s, 3) for _, m, _ in pairs]
+    )
+    yield gauge("cache_hit_rate", "The prefix cache hit rate.", [round(m.hit_rate, 4) for _, m, _ in pairs])
+    yield gauge("num_retracted_reqs", "The number of retracted requests.", [float(m.retracted) for _, m, _ in pairs])
+    yield gauge("num_grammar_queue_reqs", "The number of requests in the grammar waiting queue.", [0.0] * len(pairs))
+    if any(m.accept_len for m in moments):
+        yield gauge("spec_accept_length", "The average acceptance length of speculative decoding.",
+                    [m.accept_len for _, m, _ in pairs])  # fmt: skip
+    if since(version, "0.5.6"):
+        yield gauge("max_total_num_tokens", "Maximum total number of tokens in the KV cache pool.",
+                    [float(s.capacity) for s, _, _ in pairs])  # fmt: skip
+    if since(version, "0.5.7"):
+        yield _graph_passes(log, schedulers, moments)
+    if log.server.env.get("SGLANG_ENABLE_METRICS_DEVICE_TIMER") == "1":
+        name = "forward_execution_seconds_total" if since(version, "0.5.11") else "gpu_execution_seconds_total"
+        busy = [(_labels(log, s, pp, category="decode"), "", round(m.busy_s[pp], 3)) for s, m, pp in pairs]
+        yield name, "counter", "Total time spent in forward execution.", busy
+        if since(version, "0.5.12"):
+            yield gauge("fwd_occupancy", "Forward pass GPU occupancy.", [m.occupancy[pp] for _, m, pp in pairs])
+
+
+def _graph_passes(log: Log, schedulers: list[Scheduler], moments: list[Counters]) -> Family:
+    samples = [
+        (_labels(log, s, rank.pp, mode=mode), "", float(value))
+        for s, m in zip(schedulers, moments, strict=True)
+        for rank in s.ranks
+        for mode, value in (("decode_cuda_graph", m.graph_passes), ("decode_none", m.eager_passes))
+    ]
+    return "cuda_graph_passes_total", "counter", "Total number of forward passes categorized by CUDA graph.", samples
+
+
+def _front_families(log: Log, moments: list[Counters]) -> Iterator[Family]:
+    """What the tokenizer's process counts, over all data-parallel ranks."""
+    labels = f'model_name="{log.server.model.path}"'
+
+    def total(name: str) -> float:
+        return float(sum(getattr(m, name) for m in moments))
+
+    generated, finished = total("generated"), total("finished")
+    prefilled = sum(m.prefills for m in moments)
+    yield (
+        "prompt_tokens_total",
+        "counter",
+        "Number of prefill tokens processed.",
+        [(labels, "", total("prompt_tokens"))],
+    )
+    yield (
+        "generation_tokens_total",
+        "counter",
+        "Number of generation tokens processed.",
+        [(labels, "", round(generated))],
+    )
+    yield "cached_tokens_total", "counter", "Number of cached prompt tokens.", [(labels, "", total("cached_tokens"))]
+    yield "num_requests_total", "counter", "Number of requests processed.", [(labels, "", finished)]
+    for name, text, sum_s, count in (
+        ("time_to_first_token_seconds", "Histogram of time to first token in seconds.", "ttft_sum_s", prefilled),
+        ("inter_token_latency_seconds", "Histogram of inter-token latency in seconds.", "itl_sum_s", round(generated)),
+        ("e2e_request_latency_seconds", "Histogram of End-to-end request latency in seconds", "e2e_sum_s", finished),
+        ("queue_time_seconds", "Histogram of queueing time in seconds.", "queue_sum_s", prefilled),
+    ):
+        yield (
+            name,
+            "histogram",
+            text,
+            [
+                (f'{labels},le="+Inf"', "_bucket", float(count)),
+                (labels, "_count", float(count)),
+                (labels, "_sum", round(total(sum_s), 4)),
+            ],
+        )
+
+
+def _labels(log: Log, scheduler: Scheduler, stage: int, **extra: str) -> str:
+    labels = {
+        "engine_type": "unified",
+        "model_name": log.server.model.path,
+        "pp_rank": str(stage),
+        "tp_rank": "0",
+        **extra,
+    }
+    if since(log.server.version, "0.5.7"):
+        labels["moe_ep_rank"] = "0"
+    if scheduler.dp is not None:
+        labels["dp_rank"] = str(scheduler.dp)
+        labels["tp_rank"] = str(next(r.tp for r in scheduler.ranks))
+    return ",".join(f'{name}="{value}"' for name, value in sorted(labels.items()))

@@ -1,0 +1,181 @@
+"""Start-up lines of a server, from the first warning to the ready line."""
+
+from ppagent_evals.writing.arguments import arguments_line
+from ppagent_evals.writing.log import Log
+from ppagent_evals.writing.memory import Memory
+from ppagent_evals.writing.server import Rank, Server
+from ppagent_evals.writing.versions import since
+
+
+def start_up(log: Log, *, load_s: float = 95.0, warnings: tuple[str, ...] = (), notes: tuple[str, ...] = ()) -> None:
+    """Writes a whole healthy start. `warnings` come before the arguments, `notes` on the first rank before capture."""
+    before_load(log, warnings)
+    load_weights(log, load_s)
+    pools(log)
+    for note in notes:
+        log.line(note, _first(log.server))
+    capture(log)
+    capacity(log)
+    ready(log)
+
+
+def _first(server: Server) -> Rank:
+    return next(iter(server.ranks()))
+
+
+def before_load(log: Log, warnings: tuple[str, ...] = ()) -> None:
+    """Arguments and the distributed start."""
+    server = log.server
+    for warning in warnings:
+        log.line(warning)
+    if server.pp > 1:
+        log.line("Pipeline parallelism is incompatible with overlap schedule.")
+    if "--attention-backend" not in server.flags and since(server.version, "0.5.4"):
+        log.line(_attention_note(server))
+    log.at += 2
+    log.line(arguments_line(server))
+    log.at += 14
+    ranks = list(server.ranks())
+    begin, end = (
+        ("Init parallel", "Init parallel") if since(server.version, "0.5.23") else ("Init torch distributed",) * 2
+    )
+    for rank in ranks:
+        log.line(f"{begin} begin.", rank)
+    took = 2.1 + 0.6 * len(ranks)
+    log.at += took
+    for rank in ranks:
+        mem = 0.2 + 0.06 * len(ranks)
+        spent = f" elapsed={took + log.rng.uniform(0, 0.3):.2f} s" if since(server.version, "0.5.9") else ""
+        if since(server.version, "0.5.23"):
+            log.line(f"{end} ends.{spent}", rank)
+            log.line(f"Memory baseline taken. mem usage={mem:.2f} GB", rank)
+        else:
+            log.line(f"{end} ends.{spent + ',' if spent else ''} mem usage={mem:.2f} GB", rank)
+    log.at += 1
+
+
+def _attention_note(server: Server) -> str:
+    explicitly = "" if since(server.version, "0.5.6") else "explicitly "
+    backend = server.arguments()["attention_backend"]
+    return f"Attention backend not {explicitly}specified. Use {backend} backend by default."
+
+
+def load_weights(log: Log, load_s: float) -> None:
+    """Weights of every rank."""
+    server, memory = log.server, Memory.of(log.server)
+    ranks = list(server.ranks())
+    for rank in ranks:
+        log.line(f"Load weight begin. avail mem={memory.before_gib():.2f} GB", rank)
+    begun = log.at
+    for order, rank in enumerate(ranks):
+        log.at = begun + load_s * (1 + 0.01 * order)
+        log.line(_weights_line(server, memory, rank, log.at - begun), rank)
+
+
+def _weights_line(server: Server, memory: Memory, rank: Rank, took_s: float) -> str:
+    new = since(server.version, "0.5.9")
+    parts = [f"elapsed={took_s:.2f} s"] if new else []
+    parts.append(f"type={server.model.architecture}")
+    if not since(server.version, "0.5.10"):
+        parts.append(f"dtype={server.model.dtype}")
+    elif server.model.quant:
+        parts.append(f"quant={server.model.quant}")
+    free, used = memory.after_load_gib(rank.pp), memory.weights_gib(rank.pp)
+    return f"Load weight end. {', '.join(parts)}, avail mem={free:.2f} GB, mem usage={used:.2f} GB."
+
+
+def pools(log: Log) -> None:
+    """KV pools of every rank."""
+    server, memory = log.server, Memory.of(log.server)
+    log.at += 1
+    dtype = ""
+    if since(server.version, "0.5.13"):
+        narrow = "fp8" in str(server.arguments()["kv_cache_dtype"])
+        dtype = f"dtype: {'torch.float8_e4m3fn' if narrow else 'torch.bfloat16'}, "
+    for rank in server.ranks():
+        size = memory.kv_gib(rank.pp)
+        sizes = (
+            f"KV size: {size:.2f} GB" if server.model.mla else f"K size: {size / 2:.2f} GB, V size: {size / 2:.2f} GB"
+        )
+        log.line(f"KV Cache is allocated. {dtype}#tokens: {memory.tokens()}, {sizes}", rank)
+        log.line(f"Memory pool end. avail mem={memory.after_pool_gib(rank.pp):.2f} GB", rank)
+
+
+def capture(log: Log) -> None:
+    """Decode graph capture of every rank, and what the version says about prefill graphs under PP."""
+    server, memory = log.server, Memory.of(log.server)
+    log.at += 1
+    if server.decode_graphs:
+        capture_begin(log)
+        took = 2.0 + 0.22 * len(server.sizes)
+        log.at += took
+        for rank in server.ranks():
+            used = memory.graph_gib(rank.pp)
+            free = memory.after_pool_gib(rank.pp) - used
+            log.line(_capture_end(server, took + log.rng.uniform(0, 0.4), used, free), rank)
+    if server.pp > 1 and since(server.version, "0.5.10") and not since(server.version, "0.5.14"):
+        for rank in server.ranks():
+            log.line("Disable piecewise CUDA graph because --disable-piecewise-cuda-graph is set", rank)
+
+
+def capture_begin(log: Log) -> None:
+    server, memory = log.server, Memory.of(log.server)
+    for rank in server.ranks():
+        free = memory.after_pool_gib(rank.pp)
+        if not since(server.version, "0.5.14"):
+            log.line(f"Capture cuda graph begin. This can take up to several minutes. avail mem={free:.2f} GB", rank)
+            if rank.tp == 0:
+                log.line(f"Capture cuda graph bs {server.sizes}", rank)
+            continue
+        per = "num_tokens_per_req" if since(server.version, "0.5.16") else "num_tokens_per_bs"
+        sizes = "" if since(server.version, "0.5.23") else f"bs={server.sizes}, "
+        log.line(f"Capture target decode CUDA graph begin. backend=full, {per}=1, {sizes}avail mem={free:.2f} GB", rank)
+
+
+def _capture_end(server: Server, took_s: float, used_gib: float, free_gib: float) -> str:
+    if not since(server.version, "0.5.14"):
+        return (
+            f"Capture cuda graph end. Time elapsed: {took_s:.2f} s. mem usage={used_gib:.2f} GB. "
+            f"avail mem={free_gib:.2f} GB."
+        )
+    sizes = f"bs={server.sizes}, " if since(server.version, "0.5.23") else ""
+    return (
+        f"Capture target decode CUDA graph end. {sizes}elapsed={took_s:.2f} s, mem usage={used_gib:.2f} GB, "
+        f"avail mem={free_gib:.2f} GB."
+    )
+
+
+def capacity(log: Log) -> None:
+    """The capacity summary, on the first TP rank of every stage (and replica)."""
+    server, memory = log.server, Memory.of(log.server)
+    log.at += 0.6
+    args = server.arguments()
+    for rank in batch_ranks(server):
+        free = memory.after_pool_gib(rank.pp) - memory.graph_gib(rank.pp) - 0.2
+        log.line(
+            f"max_total_num_tokens={memory.tokens()}, chunked_prefill_size={args['chunked_prefill_size']}, "
+            f"max_prefill_tokens={args['max_prefill_tokens']}, "
+            f"max_running_requests={memory.max_running()}, context_len={memory.context_len()}, "
+            f"available_gpu_mem={free:.2f} GB",
+            rank,
+        )
+
+
+def batch_ranks(server: Server) -> list[Rank]:
+    """The ranks that print batch lines: attention-TP rank 0 of every stage and data-parallel rank."""
+    each = server.tp // server.dp if server.dp_attention else server.tp
+    return [rank for rank in server.ranks() if rank.tp % each == 0]
+
+
+def ready(log: Log) -> None:
+    """The HTTP server's lines, its own first request, and the ready line."""
+    log.at += 1.2
+    log.line("INFO:     Started server process [2417]")
+    log.line("INFO:     Waiting for application startup.")
+    log.line("INFO:     Application startup complete.")
+    log.line("INFO:     Uvicorn running on http://0.0.0.0:30000 (Press CTRL+C to quit)")
+    log.at += 1.0
+    log.line('INFO:     127.0.0.1:41830 - "GET /model_info HTTP/1.1" 200 OK')
+    log.at += 2.3
+    log.line('INFO:     127.0.0.1:41838 - "POST /generate HTTP/1.1" 200 OK')
+    log.line("The server is fired up and ready to roll!")
