@@ -1,0 +1,120 @@
+"""Figures in a sentence, held against the evidence that it cites: what stands there nowhere is made up.
+
+Words count as figures too ("ninety", "twice"), and so do names with digits (fp8, 0.5.11, PP8): whatever a model could
+get wrong by a digit has to be in the evidence, exactly or rounded.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ppagent.evidence.evidence import Evidence, FactValue
+
+_IDS = re.compile(r"--[\w-]+|\b(?:E\d{1,3}|[MP]\d{1,2})\b(?!\.\d)|\b[A-Z]{2}\d{3}\b|\bp\d{2}\b")
+"""Flags, ids, names of percentiles: checked elsewhere, or no figures."""
+
+_NAME = re.compile(r"\b[A-Za-z_][A-Za-z_.-]*\d[\w.]*\b|\b\d+\.\d+\.\d+[\w.]*\b")
+_LABEL = re.compile(r"(?:PP|TP|DP|EP|CP|C|GPU)[_ -]?(\d+)", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"(?<![\w.])(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?P<percent>\s?%| percent)?",
+    re.IGNORECASE,
+)
+_SMALL = """zero _ two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen twenty"""
+_TENS = "thirty forty fifty sixty seventy eighty ninety"
+_SPELLED = {word: n for n, word in enumerate(_SMALL.split()) if word != "_"} | {
+    word: 10 * n for n, word in enumerate(_TENS.split(), 3)
+}
+_MULTIPLES = re.compile(
+    r"\b(?:hundreds?|thousands?|millions?|billions?|dozens?|twice|thrice|half|halved|halves|quarter|doubled?|doubles"
+    r"|tripled?|triples)\b",
+    re.IGNORECASE,
+)
+_WITHIN = 0.05
+"""A rounded figure is at most this share off, so that 0.3 is not told as 0."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number of a sentence."""
+
+    written: str
+    value: float
+    decimals: int
+    percent: bool = False
+
+
+def made_up(text: str, cited: Iterable[Evidence], also: Iterable[float] = ()) -> list[str]:
+    """Figures of `text` that stand in none of the cited evidence and are not among `also`."""
+    evidence = list(cited)
+    bare = _IDS.sub(" ", unicodedata.normalize("NFKC", text))
+    numbers = [*also, *(number for item in evidence for number in numbers_of(item))]
+    words = " ".join(_words_of(item) for item in evidence).lower()
+    names = [name for name in _NAME.findall(bare) if not _names_known(name, words, numbers)]
+    rest = _NAME.sub(" ", bare)
+    wrong = [figure.written for figure in _figures(rest) if not any(_same(figure, number) for number in numbers)]
+    return names + wrong + _MULTIPLES.findall(rest)
+
+
+def numbers_of(evidence: Evidence) -> Iterator[float]:
+    """Every number that a piece of evidence holds: in its facts, in their texts, in its excerpt, and how many rows."""
+    for value in evidence.facts.values():
+        yield from _numbers(value)
+    yield from _in_text(evidence.excerpt)
+
+
+def _names_known(name: str, words: str, numbers: list[float]) -> bool:
+    label = _LABEL.fullmatch(name)
+    if label is not None and float(label[1]) in numbers:
+        return True
+    return name.lower().rstrip(".") in words
+
+
+def _figures(text: str) -> Iterator[Figure]:
+    for match in _NUMBER.finditer(text):
+        digits = match["digits"].replace(",", "").lower()
+        decimals = 6 if "e" in digits else len(digits.partition(".")[2])
+        yield Figure(match.group().strip(), float(digits), decimals, match["percent"] is not None)
+    for word in re.findall(r"[a-z]+", text.lower()):
+        if word in _SPELLED:
+            yield Figure(word, float(_SPELLED[word]), 0)
+
+
+def _same(figure: Figure, number: float) -> bool:
+    """Whether the figure is the number, rounded to the digits it is written with; a percentage may be of a share."""
+    values = (abs(number), abs(number) * 100) if figure.percent else (abs(number),)
+    return any(_rounds_to(value, figure) for value in values)
+
+
+def _rounds_to(value: float, figure: Figure) -> bool:
+    off = abs(value - figure.value)
+    return off <= 0.5 * 10**-figure.decimals + 1e-9 and off <= _WITHIN * abs(value) + 1e-9
+
+
+def _numbers(value: FactValue) -> Iterator[float]:
+    match value:
+        case bool() | None:
+            return
+        case int() | float():
+            yield float(value)
+        case str():
+            yield from _in_text(value)
+        case list():
+            yield float(len(value))
+            for item in value:
+                yield from _numbers(item)
+        case dict():
+            yield float(len(value))
+            for key, item in value.items():
+                yield from _in_text(key)
+                yield from _numbers(item)
+
+
+def _in_text(text: str) -> Iterator[float]:
+    for match in re.finditer(r"\d+(?:\.\d+)?", re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)):
+        yield float(match.group())
+
+
+def _words_of(evidence: Evidence) -> str:
+    return f"{evidence.artifact} {evidence.excerpt} {dict(evidence.facts)}"
