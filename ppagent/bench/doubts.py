@@ -1,0 +1,57 @@
+"""What makes a level's figures mean less than they seem to: said beside them, never averaged away."""
+
+from typing import TYPE_CHECKING
+
+from ppagent.bench.lag import TOO_LATE_MS
+
+if TYPE_CHECKING:
+    from ppagent.bench.result import LevelResult
+
+HELD_BACK_BELOW = 0.9
+OTHERS_ABOVE = 1.05
+FEW_TOKENS = 64
+"""Health probes and the like generate a few tokens of their own."""
+
+
+def doubts(result: "LevelResult") -> tuple[str, ...]:
+    """Each doubt as a sentence; empty where there is none."""
+    found = [*_about_the_client(result), *_about_others(result), *_about_requests(result)]
+    if result.steady is None:
+        found.append("no steady stretch: the run is too short for its requests")
+    return tuple(found)
+
+
+def _about_the_client(result: "LevelResult") -> list[str]:
+    late_ms, asked = result.run.lag_p99_ms, result.asked_in_flight
+    found: list[str] = []
+    if late_ms > TOO_LATE_MS:
+        found.append(f"the client was {late_ms:.0f} ms late (p99): these times are its own, not the server's")
+    if asked is not None and result.concurrency < HELD_BACK_BELOW * asked * _busy_share(result):
+        found.append(f"{result.concurrency:.1f} requests were in flight where {asked:.1f} were asked for")
+    return found
+
+
+def _about_others(result: "LevelResult") -> list[str]:
+    ours, generated = sum(record.tokens for record in result.run.records), result.run.server.generated_tokens
+    if generated is None or generated <= OTHERS_ABOVE * ours + FEW_TOKENS:
+        return []
+    return [f"the server generated {generated} tokens, {ours} of them ours: others use it too"]
+
+
+def _about_requests(result: "LevelResult") -> list[str]:
+    found: list[str] = []
+    if result.run.prompts_repeated:
+        found.append("prompts were sent more than once: the prefix cache may have answered for the model")
+    early = sum(1 for record in result.completed if record.tokens < record.asked_tokens)
+    if early:
+        found.append(f"{early} requests ended before their length: tokens are counted as received")
+    if result.failed:
+        found.append(f"{len(result.failed)} requests failed, first: {result.failed[0].error[:120]}")
+    return found
+
+
+def _busy_share(result: "LevelResult") -> float:
+    """The share of the level that was not ramp or drain, so that a short level is not blamed on the client."""
+    if result.steady is None:
+        return 0.0
+    return min(1.0, result.steady.seconds / result.duration_s)
