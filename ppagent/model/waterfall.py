@@ -4,10 +4,16 @@ Causes interact, so a share depends on the order in which they are taken away. T
 each step is what its cause costs once the steps before it are paid. Steps always add up to the observed value.
 """
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 LIMIT, UNEXPLAINED, OBSERVED = "limit", "unexplained", "observed"
+
+WIDEST_LABEL = 42
+NARROWEST_BAR = 12
+_AROUND_BAR = 12
+"""Columns of a row that are neither label nor bar: the figure, the frame, the spaces between."""
 
 
 @dataclass(frozen=True)
@@ -53,19 +59,35 @@ def rounded(steps: Sequence[Step], digits: int = 1) -> tuple[Step, ...]:
     return tuple(replace(step, value=rest) if step.step == UNEXPLAINED else step for step in cut)
 
 
-def draw_waterfall(steps: Sequence[Step], width: int = 40) -> list[str]:
-    """The steps as lines of text, bars to scale, readable without colour."""
+def draw_waterfall(steps: Sequence[Step], columns: int = 80) -> list[str]:
+    """The steps as lines of text of up to `columns` characters, bars to scale, readable without colour.
+
+    A label that is longer than `WIDEST_LABEL` goes on over lines of its own, never cut.
+    """
+    steps = rounded(steps)
     top = max(max(step.value for step in steps), 1e-9)
+    label_width = min(max(len(step.label or step.step) for step in steps), WIDEST_LABEL)
+    bar_width = max(columns - label_width - _AROUND_BAR, NARROWEST_BAR)
     rows: list[str] = []
-    height = 0.0
-    for step in rounded(steps):
-        whole = step.step in (LIMIT, OBSERVED)
-        start, end = (0.0, step.value) if whole else sorted((height, height + step.value))
-        height = step.value if whole else height + step.value
-        left = round(max(start, 0.0) / top * width)
-        length = max(round(max(end, 0.0) / top * width) - left, 0)
+    for step, (start, end) in zip(steps, spans(steps), strict=True):
+        left = round(max(start, 0.0) / top * bar_width)
+        length = max(round(max(end, 0.0) / top * bar_width) - left, 0)
         mark = "." if length == 0 and step.value else "#" * length
-        label = (step.label or step.step)[:34]
-        amount = f"{step.value:8.1f}" if whole else f"{step.value:+8.1f}"
-        rows.append(f"{label:<34} {amount} |{' ' * min(left, width - len(mark)) + mark:<{width}}|")
+        amount = f"{step.value:8.1f}" if step.step in (LIMIT, OBSERVED) else f"{step.value:+8.1f}"
+        first, *more = textwrap.wrap(step.label or step.step, label_width) or [""]
+        bar = " " * min(left, bar_width - len(mark)) + mark
+        rows.append(f"{first:<{label_width}} {amount} |{bar:<{bar_width}}|")
+        rows += [f"{line:<{label_width}} {'':8} |{'':<{bar_width}}|" for line in more]
     return rows
+
+
+def spans(steps: Sequence[Step]) -> tuple[tuple[float, float], ...]:
+    """Where each bar lies, from its lower to its upper end: `limit` and `observed` stand on the ground, the others
+    hang between the height before them and the height after them."""
+    found: list[tuple[float, float]] = []
+    height = 0.0
+    for step in steps:
+        before = 0.0 if step.step in (LIMIT, OBSERVED) else height
+        height = before + step.value
+        found.append((min(before, height), max(before, height)))
+    return tuple(found)

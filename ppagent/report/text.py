@@ -11,8 +11,6 @@ from ppagent.report.steps import Step
 
 NARROWEST = 72
 WIDEST = 100
-DRAWN_BESIDE_BARS = 50
-"""Columns that a row of the waterfall takes for its label, its figure and its frame, with two of indentation."""
 
 
 def text_lines(document: Document, width: int = 80) -> list[Line]:
@@ -94,7 +92,7 @@ def _waterfall(bars: Sequence[Bar], width: int) -> list[Line]:
     """From the ceiling down to what was observed."""
     if not bars:
         return []
-    drawn = draw_waterfall(bars, width - DRAWN_BESIDE_BARS)
+    drawn = draw_waterfall(bars, width - 2)
     return [Line(f"  where the speed goes, {bars[0].unit}", "heading"), *(Line(f"  {row}") for row in drawn)]
 
 

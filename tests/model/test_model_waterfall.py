@@ -10,6 +10,7 @@ from ppagent.model.waterfall import (
     build_waterfall,
     draw_waterfall,
     rounded,
+    spans,
 )
 
 SEED = build_waterfall(435, [Level("PP004", 284), Level("CG001", 190), Level("PP001", 98)], 95.6)
@@ -29,9 +30,22 @@ def test_each_step_is_what_its_cause_costs_once_those_before_it_are_paid() -> No
 def test_bars_hang_from_the_step_before() -> None:
     rows = draw_waterfall(SEED)
     assert len(rows) == 6
-    assert rows[0].endswith("|" + "#" * 40 + "|")
+    assert rows[0].endswith("|" + "#" * 57 + "|")
     assert rows[1].index("#") > rows[3].index("#")
-    assert all(len(row) <= 90 for row in rows)
+    assert {len(row) for row in rows} == {80}
+
+
+def test_a_label_is_never_cut() -> None:
+    label = "host and launch gaps with graphs off, and whatever else a cause may be called"
+    steps = build_waterfall(200, [Level("CG001", 150, label)], 100)
+    rows = draw_waterfall(steps, 76)
+    assert " ".join(row.split("|")[0].replace("-50.0", "").strip() for row in rows[1:3]) == label
+    assert {len(row) for row in rows} == {76}
+
+
+def test_bars_lie_between_the_heights_they_lead_from_and_to() -> None:
+    expected = ((0, 435), (284, 435), (190, 284), (98, 190), (95.6, 98), (0, 95.6))
+    assert all(span == pytest.approx(ends) for span, ends in zip(spans(SEED), expected, strict=True))
 
 
 heights = st.floats(0, 5000, allow_nan=False)

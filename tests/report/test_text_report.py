@@ -45,7 +45,7 @@ def test_what_a_cure_would_give_is_told_and_what_each_cause_costs_is_drawn() -> 
     shown = text(diagnosed())
 
     assert "PP001  micro-batches unfilled   0.92  +69 to +99 tok/s  E1" in shown
-    assert re.search(r"\n  ceiling +200\.0 \|#{30}\|\n", shown)
+    assert re.search(r"\n  ceiling +200\.0 \|#{44}\|\n", shown)
     assert re.search(r"\n  micro-batches unfilled +-104\.4 \| +#+\|\n", shown)
 
 
