@@ -87,7 +87,7 @@ def page_size_is_overruled(case: Case) -> Iterator[Problem]:
     if rule is None or not case.given("page_size") or page is None or page in rule.allowed:
         return
     says = f"{rule.backend} does not take pages of {page}; the server uses {rule.otherwise}."
-    instead = f"{case.written('page_size')} {rule.otherwise}"
+    instead = f"{case.spelled('page_size')} {rule.otherwise}"
     yield from case.problems("ignored", "page_size", says, instead, rule.stated)
 
 
@@ -96,7 +96,7 @@ def fa3_with_fp8(case: Case) -> Iterator[Problem]:
     asked = case.text("attention_backend") == "fa3" and case.text("kv_cache_dtype") == "fp8_e5m2"
     if asked and case.since("0.5.4.post1"):
         says = "fa3 has no fp8_e5m2 cache; the server takes the triton backend instead."
-        instead = f"{case.written('kv_cache_dtype')} fp8_e4m3"
+        instead = f"{case.spelled('kv_cache_dtype')} fp8_e4m3"
         yield from case.problems("ignored", "attention_backend", says, instead, _FA3_FP8)
 
 
@@ -125,7 +125,7 @@ def _refuse(case: Case, backend: str, capability: int, instead: str, stated: Sta
     dests = ("attention_backend", "prefill_attention_backend", "decode_attention_backend")
     dest = next((dest for dest in dests if case.text(dest) == backend), dests[0])
     says = f"{backend} does not run on {case.gpu} (SM{capability}) in {case.catalogue.version}."
-    yield from case.problems("refused", dest, says, f"{case.written(dest)} {instead}", stated)
+    yield from case.problems("refused", dest, says, f"{case.spelled(dest)} {instead}", stated)
 
 
 def _trtllm_mla(case: Case, capability: int) -> Iterator[Problem]:

@@ -92,6 +92,14 @@ class Case:
         flag = self.catalogue.by_dest.get(dest)
         return flag.name if flag is not None else "--" + dest.replace("_", "-")
 
+    def spelled(self, dest: str) -> str:
+        """The flag of a field as the user may write it in this version: in his own words where they are understood."""
+        written = self.written(dest)
+        if self.catalogue.match(written).flag is not None:
+            return written
+        option = self.command.option(dest)
+        return option.spelling if option is not None and option.spelling else written
+
     def source_of(self, stated: Stated) -> str | None:
         """The rule's place; None where the tree at hand does not state it, so that it does not hold there."""
         file, function = stated.place(self)

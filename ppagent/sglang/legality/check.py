@@ -1,6 +1,7 @@
 """Would this SGLang take this launch command? A rule is a small function: what is wrong, what to write instead."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from ppagent.sglang.flags.catalogue import read_catalogue
@@ -12,13 +13,13 @@ from ppagent.sglang.legality.asserts import failed_asserts
 from ppagent.sglang.legality.case import Case
 from ppagent.sglang.legality.flags import every_flag
 from ppagent.sglang.legality.problem import Problem
+from ppagent.sglang.legality.renames import as_meant
 from ppagent.sglang.scheduler_facts.code import open_tree
 from ppagent.sglang.versions import parse_version
 
 Rule = Callable[[Case], Iterator[Problem]]
 
 RULES: tuple[Rule, ...] = (
-    every_flag,
     *pipeline.RULES,
     *models.RULES,
     *parallel.RULES,
@@ -46,8 +47,9 @@ def check(
     """
     source = open_tree(tree)
     flags = catalogue or (read_catalogue(tree) if tree is not None else catalogue_of(version))
-    case = Case(command, parse_version(version), flags, source, model_architectures, num_layers, gpu)
-    found = [problem for rule in RULES for problem in rule(case)]
+    written = Case(command, parse_version(version), flags, source, model_architectures, num_layers, gpu)
+    case = replace(written, command=as_meant(command, flags))
+    found = [*every_flag(written), *(problem for rule in RULES for problem in rule(case))]
     refused = {problem.flag for problem in found if problem.kind == "refused"}
     for refusal, problem in failed_asserts(case):
         if not refused & {case.written(dest) for dest in refusal.fields}:

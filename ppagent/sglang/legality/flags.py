@@ -41,7 +41,7 @@ def _ambiguous(option: Option, case: Case) -> Problem:
 
 def _unknown(option: Option, case: Case) -> Problem:
     name = other_name(option.written, case.catalogue)
-    where = versions_with(option.written.replace("_", "-"))
+    where = versions_with(option.written)
     says = f"SGLang {case.catalogue.version} has no flag {option.written}" + (f"; {where}." if where else ".")
     if name is None:
         instead = "leave it out" if where else ""

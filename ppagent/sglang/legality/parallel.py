@@ -40,7 +40,7 @@ def replicas_on_one_node(case: Case) -> Iterator[Problem]:
     if case.since("0.5.22"):
         yield from case.problems("refused", "dp_size", says, f"--attn-dp-size {dp}", _REPLICAS_NEW)
     else:
-        instead = f"{case.written('dp_size')} {dp} --enable-dp-attention"
+        instead = f"{case.spelled('dp_size')} {dp} --enable-dp-attention"
         yield from case.problems("refused", "dp_size", says, instead, _REPLICAS_OLD)
 
 
@@ -52,7 +52,7 @@ def attention_dp(case: Case) -> Iterator[Problem]:
         return
     if groups > 1 and tp % groups:
         says = f"{groups} attention groups do not divide {tp} tensor-parallel ranks."
-        yield from case.problems("refused", dest, says, f"{case.written(dest)} with a divisor of {tp}", _ATTENTION_DP)
+        yield from case.problems("refused", dest, says, f"{case.spelled(dest)} with a divisor of {tp}", _ATTENTION_DP)
     elif groups == 1 and case.on("enable_dp_attention"):
         yield from _one_group(case)
 
@@ -64,7 +64,7 @@ def _attention_groups(case: Case) -> tuple[str, int | None]:
 
 
 def _one_group(case: Case) -> Iterator[Problem]:
-    instead = f"{case.written('dp_size')} 2 or more, or leave out {case.written('enable_dp_attention')}"
+    instead = f"{case.spelled('dp_size')} 2 or more, or leave out {case.spelled('enable_dp_attention')}"
     if not case.since("0.5.2"):
         says = "Attention DP needs more than one group."
         yield from case.problems("refused", "enable_dp_attention", says, instead, _DP_ABOVE_1)
@@ -80,7 +80,7 @@ def both_kinds_of_dp(case: Case) -> Iterator[Problem]:
         return
     if groups > 1 and dp > 1:
         says = "Replicas and attention DP do not go together."
-        instead = f"leave out {case.written('dp_size')}"
+        instead = f"leave out {case.spelled('dp_size')}"
         yield from case.problems("refused", "dp_size", says, instead, _BOTH_DP)
 
 
@@ -90,7 +90,7 @@ def gpu_numbers(case: Case) -> Iterator[Problem]:
         number = case.number(dest)
         if number is not None and number < least:
             says = f"{case.written(dest)} is {number}; the least is {least}."
-            yield from case.problems("refused", dest, says, f"{case.written(dest)} {least} or more", stated)
+            yield from case.problems("refused", dest, says, f"{case.spelled(dest)} {least} or more", stated)
 
 
 def dense_tp(case: Case) -> Iterator[Problem]:
@@ -99,7 +99,7 @@ def dense_tp(case: Case) -> Iterator[Problem]:
     if size is None or size == 1 or (size == tp and case.since("0.5.13")):
         return
     says = f"{case.written('moe_dense_tp_size')} does not take {size}."
-    yield from case.problems("refused", "moe_dense_tp_size", says, f"{case.written('moe_dense_tp_size')} 1", _DENSE_TP)
+    yield from case.problems("refused", "moe_dense_tp_size", says, f"{case.spelled('moe_dense_tp_size')} 1", _DENSE_TP)
 
 
 def context_parallel(case: Case) -> Iterator[Problem]:
@@ -107,7 +107,7 @@ def context_parallel(case: Case) -> Iterator[Problem]:
     tp, cp = case.number("tp_size"), case.number("attn_cp_size")
     if case.since("0.5.9") and tp is not None and cp is not None and cp > 1 and tp % cp:
         says = f"{cp} context-parallel ranks do not divide {tp} tensor-parallel ranks."
-        instead = f"{case.written('attn_cp_size')} with a divisor of {tp}"
+        instead = f"{case.spelled('attn_cp_size')} with a divisor of {tp}"
         yield from case.problems("refused", "attn_cp_size", says, instead, _CONTEXT)
 
 

@@ -49,7 +49,7 @@ def speculation(case: Case) -> Iterator[Problem]:
     algorithm = case.text("speculative_algorithm")
     if not case.pipelined or algorithm is None or not case.given("speculative_algorithm"):
         return
-    drop = f"leave out {case.written('speculative_algorithm')}, or one stage: --pp-size 1"
+    drop = f"leave out {case.spelled('speculative_algorithm')}, or one stage: --pp-size 1"
     if not case.since("0.5.21"):
         if not (case.text("device") == "npu" and case.since("0.5.20")):
             says = f"Speculative decoding does not go with a pipeline in {case.catalogue.version}."
@@ -90,7 +90,7 @@ def _eagle(case: Case) -> Iterator[Problem]:
     for dest, clashing in clashes:
         if clashing:
             says = f"SGLANG_ENABLE_PP_SPEC does not go with {case.written(dest)}."
-            yield from case.problems("refused", dest, says, f"leave out {case.written(dest)}", _PP_SPEC)
+            yield from case.problems("refused", dest, says, f"leave out {case.spelled(dest)}", _PP_SPEC)
 
 
 def mixed_chunk(case: Case) -> Iterator[Problem]:
@@ -99,7 +99,7 @@ def mixed_chunk(case: Case) -> Iterator[Problem]:
         if case.given("speculative_algorithm"):
             return
         says = f"Mixed chunked prefill does not go with a pipeline in {case.catalogue.version}; 0.5.11 allows it."
-        instead = f"leave out {case.written('enable_mixed_chunk')}"
+        instead = f"leave out {case.spelled('enable_mixed_chunk')}"
         yield from case.problems("refused", "enable_mixed_chunk", says, instead, _MIXED)
 
 
@@ -109,7 +109,7 @@ def slot_limit(case: Case) -> Iterator[Problem]:
     limit = case.number(dest)
     if not case.given(dest) or limit is None or limit >= 1:
         return
-    instead = f"{case.written(dest)} 1 or more, or leave it out"
+    instead = f"{case.spelled(dest)} 1 or more, or leave it out"
     if case.since("0.5.11"):
         says = f"A slot has to take at least one request, not {limit}."
         yield from case.problems("refused", dest, says, instead, _LIMIT)
@@ -131,7 +131,7 @@ def one_stage_only(case: Case) -> Iterator[Problem]:
     for dest, wanted, first, stated in rules:
         if wanted and case.given(dest) and case.since(first):
             says = f"{case.written(dest)} goes with one stage only."
-            yield from case.problems("refused", dest, says, f"leave out {case.written(dest)}", stated)
+            yield from case.problems("refused", dest, says, f"leave out {case.spelled(dest)}", stated)
 
 
 def layers(case: Case) -> Iterator[Problem]:

@@ -1,5 +1,6 @@
 """Chunks, pages, graphs, names and multiplexing. Bounds were read in the published packages 0.4.7 to 0.5.23."""
 
+import json
 from collections.abc import Iterator
 
 from ppagent.sglang.legality.backends import forced_page_size
@@ -39,7 +40,7 @@ def chunk_is_whole_pages(case: Case) -> Iterator[Problem]:
     if chunk // groups % page:
         whole = max(chunk // groups // page, 1) * page * groups
         says = f"A prefill chunk of {chunk // groups} tokens a rank is no multiple of the page size {page}."
-        instead = f"{case.written('chunked_prefill_size')} {whole}"
+        instead = f"{case.spelled('chunked_prefill_size')} {whole}"
         yield from case.problems("refused", "chunked_prefill_size", says, instead, _CHUNK_EARLY if early else _CHUNK)
 
 
@@ -65,7 +66,7 @@ def padding_with_compile(case: Case) -> Iterator[Problem]:
     """0.5.12+: without padding torch.compile would be run for every batch size."""
     if case.since("0.5.12") and case.on("disable_cuda_graph_padding") and case.on("enable_torch_compile"):
         says = "Graphs without padding do not go with torch.compile."
-        instead = f"leave out {case.written('disable_cuda_graph_padding')} or {case.written('enable_torch_compile')}"
+        instead = f"leave out {case.spelled('disable_cuda_graph_padding')} or {case.spelled('enable_torch_compile')}"
         yield from case.problems("refused", "disable_cuda_graph_padding", says, instead, _PADDING)
 
 
@@ -97,7 +98,7 @@ def numbers_in_range(case: Case) -> Iterator[Problem]:
         number = case.value(dest)
         if case.given(dest) and isinstance(number, int | float) and number < least and case.since(first):
             says = f"{case.written(dest)} is {number}; the least is {least}."
-            yield from case.problems("refused", dest, says, f"{case.written(dest)} {least} or more", stated)
+            yield from case.problems("refused", dest, says, f"{case.spelled(dest)} {least} or more", stated)
 
 
 def priority_policy(case: Case) -> Iterator[Problem]:
@@ -106,6 +107,20 @@ def priority_policy(case: Case) -> Iterator[Problem]:
     if case.since("0.5.3") and case.on("enable_priority_scheduling") and policy not in (None, "fcfs", "lof"):
         says = f"Priority scheduling does not go with the policy {policy}."
         yield from case.problems("refused", "schedule_policy", says, "--schedule-policy fcfs", _PRIORITY)
+
+
+def model_override_is_json(case: Case) -> Iterator[Problem]:
+    """Every version reads the override as JSON while it looks at the model."""
+    text = case.text("json_model_override_args")
+    if text is None or not case.given("json_model_override_args"):
+        return
+    try:
+        json.loads(text)
+    except ValueError:
+        flag = case.written("json_model_override_args")
+        says = f"{flag} is no JSON: {text!r}."
+        source = "srt/configs/model_config.py: ModelConfig (table by version)"
+        yield Problem("refused", flag, says, f"{flag} '{{\"num_hidden_layers\": 8}}'", source)
 
 
 def graphs_without_effect(case: Case) -> Iterator[Problem]:
@@ -134,5 +149,6 @@ RULES = (
     multiplexing,
     numbers_in_range,
     priority_policy,
+    model_override_is_json,
     graphs_without_effect,
 )

@@ -1,0 +1,112 @@
+"""ppagent check: verdict, what to write instead, exit status."""
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from ppagent.cli import check
+from ppagent.errors import UserError
+
+REFUSED = "python -m sglang.launch_server --model-path m --pp 8 --disable-overlap-schedule"
+TAKEN = "python -m sglang.launch_server --model-path m --pp-size 8 --disable-overlap-schedule"
+
+
+def run(*words: str) -> int:
+    parser = argparse.ArgumentParser()
+    check.add_arguments(parser)
+    return check.run(parser.parse_args(list(words)))
+
+
+def record(root: Path, host: str, **files: str) -> None:
+    folder = root / "hosts" / host
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        (folder / name.replace("__", ".")).write_text(text)
+
+
+def test_a_refused_command_says_what_to_write(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(REFUSED, "--version", "0.5.10") == 1
+    printed = capsys.readouterr().out
+    assert printed.startswith("SGLang 0.5.10 refuses this launch command.\n")
+    assert "         write: --pp-size 8\n" in printed
+    assert max(len(line) for line in printed.splitlines()) <= 80
+
+
+def test_an_accepted_command_exits_with_nought(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(TAKEN, "--version", "v0.5.10") == 0
+    assert capsys.readouterr().out == "SGLang 0.5.10 accepts this launch command.\n"
+
+
+def test_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(REFUSED, "--version", "0.5.10", "--format", "json") == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["version"] == "0.5.10"
+    assert document["accepted"] is False
+    assert document["problems"][0]["flag"] == "--pp"
+    assert document["problems"][0]["write_instead"] == "--pp-size 8"
+    assert set(document["problems"][0]) == {"kind", "flag", "says", "write_instead", "source"}
+
+
+def test_a_recording_brings_its_version_model_and_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = {"architectures": ["KimiK25ForConditionalGeneration"], "text_config": {"num_hidden_layers": 61}}
+    record(
+        tmp_path,
+        "box",
+        launch__txt=f"SGLANG_PP_LAYER_PARTITION=8,8 {TAKEN} --attention-backend fa3",
+        sglang_version__txt="0.5.9\n",
+        model_config__json=json.dumps(config),
+        gpus__csv="timestamp, index, name\n1, 0, NVIDIA RTX PRO 6000 Blackwell\n",
+    )
+    assert run(str(tmp_path), "--format", "json") == 1
+    says = [problem["says"] for problem in json.loads(capsys.readouterr().out)["problems"]]
+    assert says[0].startswith("The partition names 2 stages")
+    assert says[1].startswith("KimiK25ForConditionalGeneration cannot be split")
+    assert says[2].startswith("fa3 does not run on NVIDIA RTX PRO 6000")
+
+
+def test_hosts_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for host, command in (("a", TAKEN), ("b", REFUSED)):
+        record(tmp_path, host, launch__txt=command, sglang_version__txt="0.5.10")
+    assert run(str(tmp_path)) == 1
+    assert "a: SGLang 0.5.10 accepts" in capsys.readouterr().out
+    run(str(tmp_path), "--format", "json")
+    document = json.loads(capsys.readouterr().out)
+    assert [problem["host"] for problem in document["problems"]] == ["b"]
+
+
+def test_a_version_asked_for_counts_before_the_recorded_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record(tmp_path, "box", launch__txt=REFUSED, sglang_version__txt="0.5.10")
+    assert run(str(tmp_path), "--version", "0.5.3") == 0
+    assert "SGLang 0.5.3 accepts" in capsys.readouterr().out
+
+
+def test_a_file_is_read_and_the_image_tells_the_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text(f"docker run -e A=1 lmsysorg/sglang:v0.5.10-cu126 {REFUSED}\n")
+    assert run(str(script)) == 1
+    assert "SGLang 0.5.10 refuses" in capsys.readouterr().out
+
+
+def test_a_tree_names_its_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    package = tmp_path / "sglang"
+    (package / "srt" / "managers").mkdir(parents=True)
+    (package / "version.py").write_text('__version__ = "0.5.9"\n')
+    assert run(TAKEN, "--tree", str(tmp_path)) == 0
+    assert "SGLang 0.5.9 accepts" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        ([TAKEN], "Which SGLang version"),
+        (["no-such-place", "--version", "0.5.10"], "no file or folder"),
+        (["vllm serve m", "--version", "0.5.10"], "no SGLang launch command"),
+        ([TAKEN, "--tree", "/nowhere"], "not the sglang package"),
+        ([TAKEN, "--version", "latest"], "Which SGLang version"),
+    ],
+)
+def test_what_cannot_be_checked_is_said_in_words(words: list[str], wrong: str) -> None:
+    with pytest.raises(UserError, match=wrong):
+        run(*words)
