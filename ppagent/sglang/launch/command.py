@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ppagent.sglang.flags.flag import Catalogue, Flag, FlagValue
+from ppagent.sglang.launch.assignments import Assignment
 from ppagent.sglang.launch.find import find_launch
 from ppagent.sglang.launch.options import Option, read_options, typed_value
-from ppagent.sglang.launch.site import Assignment, Site
+from ppagent.sglang.launch.site import Site
 from ppagent.sglang.launch.spelling import canonical_dest
 from ppagent.sglang.launch.words import Word
 from ppagent.sglang.versions import at_least, parse_version

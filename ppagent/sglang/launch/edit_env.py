@@ -4,8 +4,9 @@ import json
 import re
 
 from ppagent.errors import UserError
+from ppagent.sglang.launch.assignments import Assignment
 from ppagent.sglang.launch.command import LaunchCommand
-from ppagent.sglang.launch.site import Assignment, Home, Site, all_words, container_run, shell_writer, starts_command
+from ppagent.sglang.launch.site import Home, Site, all_words, container_run, shell_writer, starts_command
 from ppagent.sglang.launch.splice import respell, splice
 from ppagent.sglang.launch.words import ItemWriter
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import yaml
 
+from ppagent.sglang.launch.assignments import Assignment, Kind
 from ppagent.sglang.launch.regions import Escape, Meaning, Region, unescape, whole
 from ppagent.sglang.launch.shell import assignment_name, commands
-from ppagent.sglang.launch.site import Assignment, Home, Kind, Site, find_in_shell, find_in_words
+from ppagent.sglang.launch.site import Home, Site, find_in_shell, find_in_words
 from ppagent.sglang.launch.words import ItemWriter, Word
 
 _COMMAND_KEYS = ("entrypoint", "command", "args")

@@ -2,9 +2,10 @@
 
 import re
 
+from ppagent.sglang.launch.assignments import Assignment
 from ppagent.sglang.launch.regions import whole
 from ppagent.sglang.launch.shell import assignment_name, commands
-from ppagent.sglang.launch.site import Assignment, Site, find_in_shell
+from ppagent.sglang.launch.site import Site, find_in_shell
 
 _LOGICAL_LINE = r"(?:\\\r?\n|[^\n])*"
 _EXEC_START = re.compile(rf"^[ \t]*ExecStart[ \t]*=[ \t]*({_LOGICAL_LINE})", re.MULTILINE)
