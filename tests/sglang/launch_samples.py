@@ -53,7 +53,7 @@ DOCKER_SHELL = 'docker run --gpus all image bash -c "python3 -m sglang.launch_se
 
 SYSTEMD = """[Service]
 Environment="HF_HOME=/data/hf home" NCCL_DEBUG=WARN
-ExecStart=/opt/venv/bin/python -m sglang.launch_server \\
+ExecStart=/srv/venv/bin/python -m sglang.launch_server \\
     --model-path m \\
     --tp 2
 Restart=always

@@ -70,7 +70,7 @@ def test_compose_entrypoint_and_command_are_one_command() -> None:
     "text",
     [
         "env -i A=b python3.12 -u -m sglang.launch_server --tp 4",
-        "export A=b; /opt/env/bin/python -m sglang.launch_server --tp 4 2>/dev/null | tee log",
+        "export A=b; /srv/env/bin/python -m sglang.launch_server --tp 4 2>/dev/null | tee log",
         "A=b exec sglang serve --tp 4 &",
         "cd /srv && A=b python3 sglang/launch_server.py --tp 4; echo done",
         "A=x\nexport A=b\nif true; then python -m sglang.launch_server --tp 4; fi",
