@@ -126,6 +126,8 @@ VOCABULARY: dict[str, str] = {
     "gpu.utilization": "mean percent",
     "gpu.power_w": "mean W",
     "gpu.power_max_w": "highest W sampled",
+    "gpu.power_series": "object of seconds (list, from the first sample) and watts (by GPU: list, null where unread), "
+    "thinned to 48 moments and 16 GPUs",
     "gpu.power_limit_w": "W",
     "gpu.power_default_limit_w": "W",
     "gpu.memory_used_mib": "MiB",

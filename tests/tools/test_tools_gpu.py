@@ -25,6 +25,31 @@ def test_where_some_moments_show_work_means_are_taken_over_those() -> None:
     assert facts.table("gpu.names") == {"0": "X", "1": "X"}
 
 
+def test_power_over_time_is_kept_card_by_card_idle_moments_too() -> None:
+    rows = (
+        "2026-05-02T10:00:00,0,X,0,85,600,600,1,2,200\n2026-05-02T10:00:00,1,X,0,[N/A],600,600,1,2,200\n"
+        "2026-05-02T10:00:10.5,0,X,40,180.25,600,600,1,2,2000\n2026-05-02T10:00:10.5,1,X,20,160,600,600,3,4,2100\n"
+    )
+    series = facts_of(run(Samples(), box(gpus=f"{HEAD}\n{rows}"))).table("gpu.power_series")
+    assert series == {"seconds": [0, 10.5], "watts": {"0": [85, 180.25], "1": [None, 160]}}
+
+
+def test_power_over_a_long_time_is_thinned_and_keeps_both_ends() -> None:
+    rows = "".join(f"2026-05-02T10:{n // 60:02}:{n % 60:02},0,X,50,{100 + n},600,600,1,2,200\n" for n in range(300))
+    series = facts_of(run(Samples(), box(gpus=f"{HEAD}\n{rows}"))).table("gpu.power_series")
+    seconds, watts = series["seconds"], series["watts"]
+    assert isinstance(seconds, list) and isinstance(watts, dict)
+    assert len(seconds) == 48
+    assert (seconds[0], seconds[-1]) == (0, 299)
+    assert watts == {"0": [100 + second for second in seconds]}
+
+
+def test_power_without_times_has_no_seconds_and_no_power_no_series() -> None:
+    series = facts_of(run(Samples(), box(gpus="index,power.draw\n0,85\n0,90\n"))).table("gpu.power_series")
+    assert series == {"seconds": [], "watts": {"0": [85, 90]}}
+    assert "gpu.power_series" not in facts_of(run(Samples(), box(gpus="index,utilization.gpu\n0,85\n")))
+
+
 def test_a_snapshot_near_idle_is_not_under_load() -> None:
     facts = facts_of(run(Samples(), box(gpus=f"{HEAD}\n,0,X,0,85,600,600,1,2,200\n")))
     assert facts.flag("gpu.under_load") is False

@@ -7,6 +7,7 @@ from pydantic import BaseModel
 from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.plugins import Grade, NoArguments, Tool, ToolContext
 from ppagent.targets.target import Artifact
+from ppagent_tools.gpu_power import power_series
 from ppagent_tools.gpu_processes import foreign_processes
 from ppagent_tools.gpu_rows import Sample, at_work, by_gpu, mean, read_samples, window_s
 from ppagent_tools.gpu_topology import topology_finding
@@ -88,6 +89,7 @@ def _samples(found: Document) -> list[Finding]:
         "gpu.samples": max(len(own) for own in gpus.values()),
         "gpu.window_s": window_s(every),
         "gpu.under_load": _under_load(every),
+        "gpu.power_series": power_series(moments),
     }
     facts.update(_tables(gpus, _TABLES))
     known = {name: value for name, value in facts.items() if value not in (None, {})}

@@ -36,6 +36,11 @@ class Sample:
         return next((v for column in columns if (v := number(self.row.cells.get(column))) is not None), None)
 
     @property
+    def time(self) -> datetime | None:
+        """When the row was sampled; None where it does not say."""
+        return _time(self.row.cells.get("timestamp", ""))
+
+    @property
     def excerpt(self) -> str:
         """The row as it stands; of a pasted table, the row the user has."""
         return self.row.cells.get("pasted") or self.row.line
@@ -94,7 +99,7 @@ def at_work(moments: Sequence[Sequence[Sample]]) -> list[Sample]:
 
 def window_s(samples: Iterable[Sample]) -> float | None:
     """Seconds from the first to the last time stamp."""
-    times = [time for s in samples if (time := _time(s.row.cells.get("timestamp", ""))) is not None]
+    times = [sample.time for sample in samples if sample.time is not None]
     return (max(times) - min(times)).total_seconds() if times else None
 
 
