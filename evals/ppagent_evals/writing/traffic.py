@@ -38,6 +38,8 @@ class Scheduler:
     slots: list[list[Request]] = field(default_factory=list)
     waiting: list[Request] = field(default_factory=list)
     _load: Load | None = None
+    _partial: int = 0
+    """Tokens of a prompt of which some chunks are done."""
     _since_line: tuple[float, float] = (0.0, 0.0)
     _last_prefill: tuple[float, int] = (0.0, 0)
 
@@ -71,11 +73,11 @@ class Scheduler:
 
     def long_prompt(self, load: Load, tokens: int, ms_per_k: float) -> None:
         """A prompt of many chunks that ends with its first token: while it is computed nobody decodes."""
-        other = replace(load, input_len=tokens, cached_len=0, prefill_ms_per_k=ms_per_k)
+        slower = replace(load, prefill_ms_per_k=ms_per_k)
         chunk = int(str(self.log.server.arguments()["chunked_prefill_size"]))
         self.now = self.log.at
         slot = min(self.slots, key=len)
-        self._prefill(other, list(slot), [Request(self.now, tokens, 1, 1)], tokens, chunk, alone=True)
+        self._prefill(slower, list(slot), [Request(self.now, tokens, 1, 1)], tokens, chunk, alone=True)
         self.log.at = self.now
 
     @property
@@ -93,7 +95,7 @@ class Scheduler:
 
     def _used(self, load: Load) -> int:
         own = sum(load.uncached + r.made for slot in self.slots for r in slot)
-        return int(own) + (load.cached_len if self.running else 0)
+        return int(own) + self._partial + (load.cached_len if self.running else 0)
 
     def _turn(self, load: Load) -> None:
         filled = [slot for slot in self.slots if slot]
@@ -225,6 +227,7 @@ class Scheduler:
             took = now_tokens * load.prefill_ms_per_k / 1e6
             self._prefill_lines(load, shown, self.now + (took if late else 0))
             self.now += took
+            self._partial += now_tokens
             self.counters.running_s += self.running * took
             self._busy(load, took)
             self.counters.hit_rate = cached / max(cached + now_tokens, 1)
@@ -232,6 +235,7 @@ class Scheduler:
             cached = 0
         self.counters.prompt_tokens += tokens + load.cached_len * len(batch)
         self.counters.prefills += len(batch)
+        self._partial = 0
         for request in batch:
             self.counters.ttft_sum_s += self.now - request.arrived
             self.counters.queue_sum_s += max(self.now - request.arrived - tokens * load.prefill_ms_per_k / 1e6, 0)
