@@ -13,6 +13,7 @@ from ppagent.model.fill import FillReport, read_fill
 from ppagent.model.hardware import Card, find_card
 from ppagent.model.levels import Level, levels_from_bench
 from ppagent.model.roofline import Roofline
+from ppagent.model.slots import FILL_STEP
 
 
 def measured_levels(facts: Facts) -> tuple[Level, ...]:
@@ -50,18 +51,24 @@ def ring_of(facts: Facts) -> Deployment | None:
     limit = slot_limit(facts)
     effective = int(limit.value) if limit is not None else None
     report = read_fill(levels, int(ring_slots.value), slot_limit=effective)
-    read = [reading.filled for reading in fill_readings(facts)]
-    # Two levels or fewer allow any fill, so that range says nothing where something was read.
-    seen = read if read and len(levels) < 3 else [report.fill_low, report.fill_high, *read]
     return Deployment(
         levels=levels,
         stages=int(ring.value),
         slots=int(ring_slots.value),
-        fill=(min(seen), max(seen)),
+        fill=_fill_now(facts, report),
         shares=_shares(facts, int(ring.value), levels),
         slot_limit=effective,
         shared_host=no_cuda(facts) is not None,
     )
+
+
+def _fill_now(facts: Facts, report: FillReport) -> tuple[float, float]:
+    """What was counted, where the levels allow it: a count says more than a curve. Where they contradict, both."""
+    counted = [reading.filled for reading in fill_readings(facts)]
+    low, high = report.fill_low - FILL_STEP, report.fill_high + FILL_STEP
+    if counted and all(low <= filled <= high for filled in counted):
+        return min(counted), max(counted)
+    return min([report.fill_low, *counted]), max([report.fill_high, *counted])
 
 
 def _shares(facts: Facts, count: int, levels: tuple[Level, ...]) -> tuple[tuple[float, ...], ...]:
