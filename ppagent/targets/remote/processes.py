@@ -1,0 +1,234 @@
+"""The processes of SGLang servers out of a survey: what they are called, what they use, where their output goes."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ppagent.targets.remote.sections import Sections
+
+BUSY_THREAD_PERCENT = 5.0
+MOST_THREADS = 8
+
+_PATH = re.compile(r"/proc/(\d+)/([^:\t ]+)")
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A thread that used the processor while the host was looked at. One full core is 100 %."""
+
+    tid: int
+    name: str
+    cpu_percent: float
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process of a server, or the one that started it."""
+
+    pid: int
+    ppid: int | None
+    cmdline: tuple[str, ...]
+    user: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Variables that matter to a server; those with a secret's name hold no value."""
+    env_read: bool = False
+    exe: str = ""
+    cwd: str = ""
+    outputs: Mapping[int, str] = field(default_factory=dict)
+    """What its file descriptors 0 to 3 lead to."""
+    sockets: frozenset[str] = frozenset()
+    groups: str = ""
+    affinity: str = ""
+    cpu_percent: float | None = None
+    age_s: float | None = None
+    threads: tuple[Thread, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The title that SGLang gives a worker (`sglang::scheduler_PP0_TP1`); empty for other processes."""
+        first = self.cmdline[0] if self.cmdline else ""
+        return first if first.startswith("sglang::") else ""
+
+
+def read_processes(survey: Sections) -> tuple[Process, ...]:
+    """Every process that the survey looked into, by process id. What the survey lost is left out of them."""
+    words = _words(survey)
+    parents = parents_of(survey)
+    variables, links = _variables(survey), _links(survey)
+    owners = _by_pid(survey, "owners", r"/proc/(\d+)/\. (\S+)")
+    groups = _lines_by_pid(survey, "groups")
+    affinity = _by_pid(survey, "status", r"/proc/(\d+)/status:Cpus_allowed_list:\s*(\S+)")
+    use, age = _use(survey), _age(survey)
+    threads = _threads(survey)
+    return tuple(
+        Process(
+            pid=pid,
+            ppid=parents.get(pid),
+            cmdline=cmdline,
+            user=owners.get(pid, ""),
+            env=variables.get(pid, {}),
+            env_read=pid in variables,
+            exe=links.get((pid, "exe"), ""),
+            cwd=links.get((pid, "cwd"), ""),
+            outputs={number: to for number in range(4) if (to := links.get((pid, f"fd/{number}")))},
+            sockets=frozenset(to for (owner, name), to in links.items() if owner == pid and to.startswith("socket:")),
+            groups=groups.get(pid, ""),
+            affinity=affinity.get(pid, ""),
+            cpu_percent=use.get(pid),
+            age_s=age.get(pid),
+            threads=threads.get(pid, ()),
+        )
+        for pid, cmdline in sorted(words.items())
+    )
+
+
+def outputs_of_others(survey: Sections) -> dict[int, dict[int, str]]:
+    """What the first file descriptors of every process lead to, as far as that may be seen, by process id."""
+    found: dict[int, dict[int, str]] = defaultdict(dict)
+    for (pid, name), to in _links(survey).items():
+        if name.startswith("fd/") and name[3:].isdigit() and int(name[3:]) < 4:
+            found[pid][int(name[3:])] = to
+    return found
+
+
+def parents_of(survey: Sections) -> dict[int, int]:
+    """Every process of the host and its parent."""
+    found = {}
+    for line in _section(survey, "tree").splitlines():
+        cells = line.split(None, 2)
+        if len(cells) == 3 and cells[0].isdigit() and cells[1].isdigit():
+            found[int(cells[0])] = int(cells[1])
+    found.update((pid, stat.parent) for pid, stat in _stats(_section(survey, "ticks1")).items())
+    return found
+
+
+def _section(survey: Sections, name: str) -> str:
+    return survey[name].text if name in survey else ""
+
+
+def _words(survey: Sections) -> dict[int, tuple[str, ...]]:
+    found: dict[int, list[str]] = defaultdict(list)
+    for record in _section(survey, "words").split("\0"):
+        path, _, word = record.partition(":")
+        if match := _PATH.fullmatch(path):
+            found[int(match[1])].append(word)
+    return {pid: tuple(_without_padding(words)) for pid, words in found.items()}
+
+
+def _without_padding(words: list[str]) -> list[str]:
+    """A title is written over the arguments, which leaves empty ones behind it."""
+    end = len(words)
+    while end > 1 and not words[end - 1] and words[0].startswith("sglang::"):
+        end -= 1
+    return words[:end]
+
+
+def _variables(survey: Sections) -> dict[int, dict[str, str]]:
+    found: dict[int, dict[str, str]] = defaultdict(dict)
+    for record in _section(survey, "variables").split("\0"):
+        path, _, assignment = record.partition(":")
+        match = _PATH.fullmatch(path)
+        name, equals, value = assignment.partition("=")
+        if match and equals:
+            found[int(match[1])][name] = value
+    return found
+
+
+def _links(survey: Sections) -> dict[tuple[int, str], str]:
+    found = {}
+    for record in _section(survey, "links").split("\0"):
+        path, _, to = record.partition("\t")
+        if match := _PATH.fullmatch(path):
+            found[int(match[1]), match[2]] = to
+    return found
+
+
+def _by_pid(survey: Sections, name: str, pattern: str) -> dict[int, str]:
+    return {int(pid): value for pid, value in re.findall(pattern, _section(survey, name))}
+
+
+def _lines_by_pid(survey: Sections, name: str) -> dict[int, str]:
+    found: dict[int, list[str]] = defaultdict(list)
+    for line in _section(survey, name).splitlines():
+        path, _, rest = line.partition(":")
+        if match := _PATH.fullmatch(path):
+            found[int(match[1])].append(rest)
+    return {pid: "\n".join(lines) for pid, lines in found.items()}
+
+
+@dataclass(frozen=True)
+class _Stat:
+    """A line of /proc/PID/stat (proc(5))."""
+
+    name: str
+    parent: int
+    ticks: int
+    started: int
+
+
+def _stats(text: str) -> dict[int, _Stat]:
+    return {pid: stat for pid, stat in (_stat(line) for line in text.splitlines()) if stat is not None}
+
+
+def _stat(line: str) -> tuple[int, _Stat | None]:
+    match = re.match(r"(\d+) \((.*)\) \S (.*)", line)
+    cells = match[3].split() if match else []
+    if match is None or len(cells) < 19:
+        return 0, None
+    return int(match[1]), _Stat(match[2], int(cells[0]), int(cells[10]) + int(cells[11]), int(cells[18]))
+
+
+def _clock(text: str) -> tuple[float, int]:
+    """Seconds since the host started, and its ticks per second; zeros where the section is not there."""
+    lines = text.splitlines()
+    if len(lines) < 2 or not lines[1].strip().isdigit():
+        return 0.0, 0
+    return float(lines[0].split()[0]), int(lines[1])
+
+
+def _use(survey: Sections) -> dict[int, float]:
+    """Processor use between the two looks, percent of one core."""
+    first, second = _section(survey, "ticks1"), _section(survey, "ticks2")
+    (began, per_s), (ended, _) = _clock(first), _clock(second)
+    if not per_s or ended <= began:
+        return {}
+    before, after = _stats(first), _stats(second)
+    share = 100.0 / per_s / (ended - began)
+    return {pid: round((after[pid].ticks - before[pid].ticks) * share, 1) for pid in before.keys() & after.keys()}
+
+
+def _age(survey: Sections) -> dict[int, float]:
+    text = _section(survey, "ticks1")
+    now, per_s = _clock(text)
+    return {pid: now - stat.started / per_s for pid, stat in _stats(text).items()} if per_s else {}
+
+
+def _threads(survey: Sections) -> dict[int, tuple[Thread, ...]]:
+    """The busiest threads of each process."""
+    per_s = _clock(_section(survey, "ticks1"))[1]
+    first, second = _section(survey, "tasks1"), _section(survey, "tasks2")
+    window_s = _first_number(second) - _first_number(first)
+    if not per_s or window_s <= 0:
+        return {}
+    before = {tid: stat for _, tid, stat in _task_lines(first)}
+    found: dict[int, list[Thread]] = defaultdict(list)
+    for pid, tid, stat in _task_lines(second):
+        if tid in before:
+            percent = round((stat.ticks - before[tid].ticks) * 100.0 / per_s / window_s, 1)
+            if percent >= BUSY_THREAD_PERCENT:
+                found[pid].append(Thread(tid, stat.name, percent))
+    return {pid: tuple(sorted(each, key=lambda t: -t.cpu_percent)[:MOST_THREADS]) for pid, each in found.items()}
+
+
+def _first_number(text: str) -> float:
+    match = re.match(r"\s*(\d+(?:\.\d+)?)", text)
+    return float(match[1]) if match else 0.0
+
+
+def _task_lines(text: str) -> Iterator[tuple[int, int, _Stat]]:
+    for line in text.splitlines()[1:]:
+        pid, _, rest = line.partition(" ")
+        tid, stat = _stat(rest)
+        if stat is not None and pid.isdigit():
+            yield int(pid), tid, stat

@@ -1,0 +1,146 @@
+"""A host over SSH: one connection, few channels, every command on a leash."""
+
+import select
+import shlex
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from paramiko.channel import Channel
+from paramiko.ssh_exception import ChannelException, SSHException
+
+from ppagent.errors import ToolError
+from ppagent.targets.remote.address import Address
+from ppagent.targets.remote.leash import TIME_UP, leashed
+from ppagent.targets.remote.link import GRACE_S, End, LinkLost, Running, Stream
+from ppagent.targets.remote.ssh_connect import Connection, connect
+from ppagent.targets.remote.ssh_login import AskSecret
+
+MOST_CHANNELS = 4
+"""sshd allows 10 sessions a connection and closes them late; 4 at a time never met its limit."""
+OPEN_S = 10.0
+_PIECE = 1 << 16
+_PROHIBITED = 1
+"""SSH_OPEN_ADMINISTRATIVELY_PROHIBITED (RFC 4254, 5.1)."""
+
+
+class SshLink:
+    """Commands and connections of a host, over one SSH connection."""
+
+    kind = "ssh"
+
+    def __init__(self, connection: Connection) -> None:
+        self.name = connection.config.alias
+        self._connection = connection
+        self._places = threading.BoundedSemaphore(MOST_CHANNELS)
+
+    @classmethod
+    def to(
+        cls, address: Address, *, config: Path | None = None, ssh: str | None = None, ask: AskSecret | None = None
+    ) -> "SshLink":
+        """Logs in to a host. Raises UserError, with what to do about it."""
+        return cls(connect(address, config=config, ssh=ssh, ask=ask))
+
+    def start(self, argv: Sequence[str], *, timeout_s: float, stdin: bytes = b"") -> Running:
+        self._places.acquire()
+        try:
+            channel = self._session()
+            try:
+                channel.exec_command(f"exec {shlex.join(leashed(argv, timeout_s, stdin))}")
+                channel.settimeout(OPEN_S)
+                channel.sendall(stdin)
+            except (SSHException, EOFError, OSError) as error:
+                channel.close()
+                raise self._lost(error) from error
+        except BaseException:
+            self._places.release()
+            raise
+        return SshRun(channel, timeout_s, self._places)
+
+    def open_tcp(self, address: str, port: int, *, timeout_s: float) -> Stream:
+        try:
+            return self._connection.transport.open_channel(
+                "direct-tcpip", (address, port), ("127.0.0.1", 0), timeout=timeout_s
+            )
+        except ChannelException as error:
+            if error.code == _PROHIBITED:
+                raise ToolError(
+                    f"the sshd of {self.name} forbids connections through it (AllowTcpForwarding), so that the server "
+                    "cannot be asked over HTTP; run ppagent on the host itself with the target `local`"
+                ) from error
+            raise ToolError(f"nothing answers on {address} port {port} of {self.name}") from error
+        except (SSHException, EOFError, OSError) as error:
+            raise self._lost(error) from error
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _session(self) -> Channel:
+        """A channel for a command; sshd may not have closed the last one yet, so one refusal is not the end."""
+        for patience_s in (0.2, 0.0):
+            try:
+                return self._connection.transport.open_session(timeout=OPEN_S)
+            except ChannelException as error:
+                if not patience_s:
+                    raise ToolError(f"{self.name} opens no further session: {error.text}") from error
+                time.sleep(patience_s)
+            except (SSHException, EOFError, OSError) as error:
+                raise self._lost(error) from error
+        raise AssertionError("the last attempt returned or raised")
+
+    def _lost(self, error: BaseException) -> LinkLost:
+        return LinkLost(f"the connection to {self.name} is lost: {error or type(error).__name__}")
+
+
+class SshRun:
+    """A command of the host under way."""
+
+    def __init__(self, channel: Channel, timeout_s: float, places: threading.BoundedSemaphore) -> None:
+        self.end = End.LOST
+        self.exit: int | None = None
+        self._channel = channel
+        self._timeout_s = timeout_s
+        self._places = places
+        self._closed = False
+        self._began = time.monotonic()
+
+    def pieces(self) -> Iterator[tuple[bool, bytes]]:
+        channel = self._channel
+        deadline = self._began + self._timeout_s + GRACE_S
+        news = select.poll()
+        news.register(channel.fileno(), select.POLLIN)
+        while True:
+            over = channel.eof_received or channel.closed
+            waiting = (channel.recv_ready(), channel.recv_stderr_ready())
+            if waiting[0]:
+                yield False, channel.recv(_PIECE)
+            if waiting[1]:
+                yield True, channel.recv_stderr(_PIECE)
+            if any(waiting):
+                continue
+            if over:
+                break
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
+                self.end = End.TIMED_OUT
+                return
+            news.poll(left_s * 1000)
+        self._settle(deadline)
+
+    def _settle(self, deadline: float) -> None:
+        if not self._channel.status_event.wait(max(0.0, deadline - time.monotonic())):
+            self.end = End.TIMED_OUT
+            return
+        status = self._channel.exit_status
+        if status < 0:
+            return
+        self.exit = status
+        over = time.monotonic() - self._began >= self._timeout_s
+        self.end = End.TIMED_OUT if status in TIME_UP and over else End.EXITED
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._channel.close()
+            self._places.release()

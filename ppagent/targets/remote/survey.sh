@@ -1,0 +1,64 @@
+# One look at a host: the processes of SGLang servers and what the machine is. Reads only.
+servers() {
+  for f in $(grep -lazE '[s]glang(::|\.launch_server|\.cli\.main)|[l]aunch_server\.py|(^|/)[s]glang$' /proc/[0-9]*/cmdline 2>/dev/null); do
+    p=${f#/proc/}; p=${p%/cmdline}; echo "$p"
+    tr '\0' ' ' <"$f" 2>/dev/null | grep -q '^[s]glang::' && sed -n 's/^.*) . \([0-9]*\) .*/\1/p' "/proc/$p/stat" 2>/dev/null
+  done | sort -un | grep -vx 1
+}
+P=$(servers)
+of() { n=$1; for p in $P; do echo "/proc/$p/$n"; done; }
+ticks() { cat /proc/uptime; getconf CLK_TCK; cat $(of stat) /dev/null; }
+tasks() { cat /proc/uptime; for p in $P; do for t in "/proc/$p/task/"*; do printf '%s ' "$p"; cat "$t/stat"; done; done; }
+words() { grep -azH '' $(of cmdline) /dev/null; }
+variables() {
+  grep -azHE '^(CUDA|NCCL|SGLANG|SGL|OMP|MKL|KMP|GOMP|TORCH|PYTORCH|TRITON|FLASHINFER|NVIDIA|NVSHMEM|UCX|GLOO|MASTER|VLLM|HF|HUGGINGFACE|TRANSFORMERS|MOONCAKE|MC|ROCM|HIP|HSA|DG|DEEPGEMM|LD|MALLOC|PYTHON)_?[A-Z0-9_]*=|^(HOME|PATH|VIRTUAL_ENV|CONDA_PREFIX|XDG_CACHE_HOME)=' $(of environ) /dev/null |
+    sed -zE 's/^([^=]*(TOKEN|KEY|SECRET|PASSW|CREDENTIAL|COOKIE|AUTH)[A-Za-z0-9_]*)=.*/\1=[masked]/'
+}
+links() {
+  find $(of exe) $(of cwd) /proc/[0-9]*/fd/0 /proc/[0-9]*/fd/1 /proc/[0-9]*/fd/2 /proc/[0-9]*/fd/3 -maxdepth 0 -printf '%p\t%l\0' 2>/dev/null
+  for p in $P; do find "/proc/$p/fd" -lname 'socket:*' -printf '%p\t%l\0'; done
+}
+listening() { for p in self $P; do cat "/proc/$p/net/tcp" "/proc/$p/net/tcp6" 2>/dev/null; done | awk '$4 == "0A" { print $2, $10 }' | sort -u; }
+owners() { stat -c '%n %U' $(of .) /dev/null; }
+status() { grep -HE '^(Cpus_allowed_list|NSpid):' $(of status) /dev/null; }
+groups() { grep -H '' $(of cgroup) /dev/null; }
+governors() { cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor | sort | uniq -c | sort -rn; }
+memory() { grep -E '^(MemTotal|MemAvailable):' /proc/meminfo; }
+iommu() { ls /sys/class/iommu | head -n 64; }
+acs() { [ "$(id -u)" = 0 ] && lspci -vv 2>/dev/null | grep -c 'ACSCtl:.*SrcValid+'; }
+smi() { timeout -k 1 15 nvidia-smi "$@"; }
+kernel_log() {
+  { dmesg 2>/dev/null || journalctl -k -b -q --no-pager -o short-iso; } | {
+    sed -n '1p;/NVRM\|Xid\|AER\|PCIe Bus\|IOMMU\|iommu\|DMAR\|AMD-Vi\|ECC\|EDAC\|mce:\|Hardware Error\|ommand line\|nvswitch\|fallen off\|link is down\|remap\|ACS\|downgraded\|limited by/p' | tail -n 2000
+  }
+}
+s who id -un
+s name uname -n
+s words words
+s ticks1 ticks
+s tasks1 tasks
+s tree ps -A -o pid= -o ppid= -o comm=
+s owners owners
+s variables variables
+s links links
+s listening listening
+s status status
+s groups groups
+s cpu lscpu
+s load cat /proc/loadavg
+s memory memory
+s kernel uname -r
+s boot cat /proc/cmdline
+s governors governors
+s nodes cat /sys/devices/system/node/online
+s balancing cat /proc/sys/kernel/numa_balancing
+s shm df -Pk /dev/shm
+s iommu iommu
+s acs acs
+s gpus smi --query-gpu=index,uuid,pci.bus_id,name,driver_version --format=csv,noheader
+s topology smi topo -m
+s smi smi
+s kernel_log kernel_log
+sleep 1
+s ticks2 ticks
+s tasks2 tasks
