@@ -53,8 +53,12 @@ class UnevenStages:
             return ()
         if ring.value < 2:
             return (Observation("there is one pipeline stage only", ring.cites, 0.001, 0.6),)
-        found = (_by_split(facts), _by_bytes(facts), _by_weights(facts), _by_busy(facts))
-        return tuple(o for o in found if o is not None)
+        busy = _by_busy(facts)
+        found = [o for o in (_by_split(facts), _by_bytes(facts), _by_weights(facts)) if o is not None]
+        if busy is None:
+            return tuple(found)
+        # A stage that was measured to be slow is slow whatever its layers and weights are.
+        return (busy, *(o for o in found if o.supports or not busy.supports))
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         ring = stages(facts)

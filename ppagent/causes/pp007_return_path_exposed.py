@@ -19,10 +19,12 @@ Remedies
     stages. A depth above 1 gave wrong output in some versions (sglang#15527): compare answers. Needs a restart.
 """
 
+from ppagent.causes.cards import spinning
 from ppagent.causes.cause import Advice, Change, Observation, Probe, Remedy
 from ppagent.causes.fill import fill_readings
 from ppagent.causes.situation import in_flight, stages
 from ppagent.evidence.facts import Facts
+from ppagent.sglang.versions import at_least, parse_version
 
 
 class ReturnPathExposed:
@@ -45,10 +47,8 @@ class ReturnPathExposed:
                 found.append(Observation(reading.says, reading.cites, 0.05, 0.6))
             else:
                 found.append(Observation(reading.says, reading.cites, 0.9, 0.3))
-        busy = self._busy(facts)
-        if busy is not None:
-            found.append(busy)
-        return tuple(found)
+        others = (self._busy(facts), _blocking_loop(facts), _over_nodes(facts), _waiting_cards(facts))
+        return (*found, *(o for o in others if o is not None))
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         ring = stages(facts)
@@ -58,6 +58,8 @@ class ReturnPathExposed:
 
     def advise(self, facts: Facts) -> Advice:
         ring, load = stages(facts), in_flight(facts)
+        if _blocking_loop(facts) is not None:
+            return Advice((_upgrade(facts),))
         if ring is None or load is None or load.value <= ring.value:
             return Advice()
         return Advice(
@@ -87,6 +89,41 @@ class ReturnPathExposed:
                 return Observation(says + ", all alike", facts.cite(name), 0.9, 0.06)
             return Observation(says, facts.cite(name), 0.1, 0.6)
         return None
+
+
+def _blocking_loop(facts: Facts) -> Observation | None:
+    """Up to 0.5.6 a stage waits for its own sends on every pass (scheduler.event_loop_pp, scheduler_pp_mixin.py)."""
+    version = facts.text("engine.version")
+    if version is None or at_least(parse_version(version), "0.5.7") is not False:
+        return None
+    says = f"the loop of SGLang {version} waits for its sends and receives on every pass; 0.5.7 made them asynchronous"
+    return Observation(says, facts.cite("engine.version"), 0.75, 0.2)
+
+
+def _over_nodes(facts: Facts) -> Observation | None:
+    nodes = facts.arg_number("nnodes") or 1
+    if nodes < 2 or _blocking_loop(facts) is None:
+        return None
+    return Observation(f"hops cross {nodes:g} nodes, and each is waited for", facts.cite_args("nnodes"), 0.8, 0.25)
+
+
+def _waiting_cards(facts: Facts) -> Observation | None:
+    """A stage waits inside a receive kernel, which counts as use and draws little power."""
+    spin = spinning(facts)
+    return None if spin is None else Observation(spin.says, spin.cites, 0.7, 0.4)
+
+
+def _upgrade(facts: Facts) -> Remedy:
+    return Remedy(
+        "PP007",
+        "operator",
+        "Upgrade SGLang to 0.5.7 or later, whose pipeline loop sends asynchronously",
+        Change(),
+        facts.cite("engine.version"),
+        risks=("flags were renamed on the way: check the launch command against the new version first",),
+        verify="the same load gives more tok/s with the same slots filled",
+        rollback="the version you run now",
+    )
 
 
 CAUSE = ReturnPathExposed()
