@@ -4,11 +4,11 @@ The module's docstring is the cause's page (`ppagent explain PP001` prints it). 
 What it is / Why it matters / Signals / What refutes it / Remedies.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from ppagent.evidence.facts import Facts
+from ppagent.sglang.launch.change import Change as Change
 
 RemedyKind = Literal["live", "relaunch", "operator"]
 
@@ -41,19 +41,6 @@ class Probe:
 
 
 @dataclass(frozen=True)
-class Change:
-    """A change of the launch, or of the live server where the remedy's kind is live.
-
-    Flags are named as the newest known SGLang spells them; `ppagent.changes` turns them into the spelling of the
-    installed version, or drops the remedy where that version has no such flag. A switch is set with "true".
-    """
-
-    set: Mapping[str, str] = field(default_factory=dict)
-    unset: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Remedy:
     """One way to remove a cause, with what it risks and how to come back."""
 
@@ -61,6 +48,8 @@ class Remedy:
     kind: RemedyKind
     title: str
     change: Change
+    """Flags are named as the newest known SGLang spells them; `ppagent.changes` turns them into the spelling of the
+    installed version, or drops the remedy where that version has no such flag. A switch is set with "true"."""
     cites: tuple[str, ...]
     risks: tuple[str, ...] = ()
     verify: str = ""

@@ -8,7 +8,7 @@ from ppagent.causes.cause import Change
 from ppagent.evidence.facts import Facts
 from ppagent.sglang.flags.flag import Catalogue
 from ppagent.sglang.flags.history import catalogue_of
-from ppagent.sglang.launch.change import CannotEdit, LaunchChange
+from ppagent.sglang.launch.change import CannotEdit
 from ppagent.sglang.launch.command import LaunchCommand, parse_launch
 from ppagent.sglang.launch.diff import unified_diff
 from ppagent.sglang.launch.edit import edit_launch
@@ -77,9 +77,8 @@ def relaunch_command(change: Change, installed: Installed) -> Relaunch:
     """The user's own command with `change` made in it; the bare change where the command is not known."""
     if installed.launch is None:
         return Relaunch("", _bare_diff(change))
-    wanted = LaunchChange(change.set, change.unset, change.env)
     try:
-        command = edit_launch(installed.launch, wanted, installed.catalogue)
+        command = edit_launch(installed.launch, change, installed.catalogue)
     except CannotEdit:
         return Relaunch("", _bare_diff(change))
     return Relaunch(command, unified_diff(installed.launch.text, command), _refusal(command, installed))

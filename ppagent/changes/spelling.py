@@ -4,15 +4,7 @@ from dataclasses import dataclass
 
 from ppagent.causes.cause import Change
 from ppagent.sglang.flags.flag import Catalogue
-
-OLDER_NAMES: dict[str, tuple[str, ...]] = {
-    "--pp-max-micro-batch-size": ("--max-micro-batch-size",),
-    "--cuda-graph-max-bs-decode": ("--cuda-graph-max-bs",),
-    "--cuda-graph-bs-decode": ("--cuda-graph-bs",),
-    "--disable-decode-cuda-graph": ("--disable-cuda-graph",),
-    "--incremental-streaming-output": ("--stream-output",),
-}
-"""What the same lever was called before, newest first (0.5.4: slot limit; 0.5.14: graphs by phase)."""
+from ppagent.sglang.legality.renames import renamed
 
 
 @dataclass(frozen=True)
@@ -30,18 +22,10 @@ def spell(change: Change, catalogue: Catalogue | None) -> Spelled:
     written: dict[str, str] = {}
     lacking: list[str] = []
     for flag, value in change.set.items():
-        name = spelling(flag, catalogue)
+        name = renamed(flag, catalogue)
         if name is None:
             lacking.append(flag)
         else:
             written[name] = value
-    unset = tuple(spelling(flag, catalogue) or flag for flag in change.unset)
+    unset = tuple(renamed(flag, catalogue) or flag for flag in change.unset)
     return Spelled(Change(written, unset, change.env), tuple(lacking))
-
-
-def spelling(flag: str, catalogue: Catalogue) -> str | None:
-    """How this version spells `flag`: itself, else an older name; None where it has neither."""
-    candidates = (flag, *OLDER_NAMES.get(flag, ()))
-    known = [name for name in candidates if name in catalogue.by_spelling]
-    current = [name for name in known if not catalogue.by_spelling[name].deprecated]
-    return next(iter(current or known), None)

@@ -12,9 +12,9 @@ from ppagent.errors import ExitStatus, UserError
 from ppagent.model.architecture import read_architecture
 from ppagent.model.hardware import Card, find_card
 from ppagent.model.levels import Level, levels_from_bench
-from ppagent.model.partition import default_partition
 from ppagent.model.roofline import Roofline
 from ppagent.model.whatif import Server, Settings
+from ppagent.sglang.layers import default_split
 from ppagent.sglang.versions import parse_version
 
 _PP = ("--pipeline-parallel-size", "--pp-size")
@@ -36,7 +36,7 @@ def read_server(folder: Path) -> Server:
     roofline = _roofline(folder, host, _number(flags, _TP) or 1)
     split = None
     if roofline is not None:
-        split = default_partition(len(roofline.architecture.layers), stages, version)
+        split = default_split(len(roofline.architecture.layers), stages, version)
     if _PARTITION in env:
         split = tuple(_whole(count, _PARTITION) for count in env[_PARTITION].split(","))
     now = Settings(

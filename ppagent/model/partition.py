@@ -1,26 +1,12 @@
-"""How layers are split over stages: SGLang's default, and the best split for a model on given cards."""
+"""How layers are best split over stages for a model on given cards."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from packaging.version import Version
-
 from ppagent.model.architecture import Architecture
 from ppagent.model.quantisation import Part
 from ppagent.model.roofline import Roofline
-
-
-def default_partition(layers: int, stages: int, version: Version | None = None) -> tuple[int, ...]:
-    """The split SGLang makes without `SGLANG_PP_LAYER_PARTITION`.
-
-    From 0.5.6 the last `layers % stages` stages take one layer more; before, the last one took the whole rest
-    (srt/distributed/utils.py: get_pp_indices, read in 0.5.5, 0.5.6 and 0.5.23). An unknown version counts as new.
-    """
-    base, rest = divmod(layers, stages)
-    if version is not None and version < Version("0.5.6"):
-        return (*(base,) * (stages - 1), base + rest)
-    return (*(base,) * (stages - rest), *(base + 1,) * rest)
 
 
 @dataclass(frozen=True)

@@ -2,29 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model_samples import DEFAULT_SPLIT, HEAD_AWARE_SPLIT, LLAMA_8B, kimi, kimi_roofline, rtx_pro_6000
-from packaging.version import Version
 
 from ppagent.model.architecture import read_architecture
 from ppagent.model.memory import weight_limit_gib
-from ppagent.model.partition import best_partition, default_partition, describe_partition, stage_weight_bytes
+from ppagent.model.partition import best_partition, describe_partition, stage_weight_bytes
 from ppagent.model.roofline import Roofline
+from ppagent.sglang.layers import default_split
 
 LIMIT_GIB = weight_limit_gib(kimi(), 8, rtx_pro_6000().memory_gib, 0.88, tokens=262_144)
-
-
-@pytest.mark.parametrize(
-    ("layers", "stages", "version", "split"),
-    [
-        (61, 8, "0.5.5", (7, 7, 7, 7, 7, 7, 7, 12)),
-        (61, 8, "0.5.6", (7, 7, 7, 8, 8, 8, 8, 8)),
-        (61, 4, "0.5.10", (15, 15, 15, 16)),
-        (94, 8, "0.5.5", (11, 11, 11, 11, 11, 11, 11, 17)),
-        (36, 8, "0.5.23", (4, 4, 4, 4, 5, 5, 5, 5)),
-        (64, 8, "0.4.10", (8,) * 8),
-    ],
-)
-def test_the_default_split_of_each_version(layers: int, stages: int, version: str, split: tuple[int, ...]) -> None:
-    assert default_partition(layers, stages, Version(version)) == split
 
 
 @pytest.mark.parametrize("batch", [1, 2, 4])
@@ -68,7 +53,7 @@ def test_no_other_split_has_a_faster_slowest_stage(stages: int, batch: int) -> N
     best = best_partition(roofline, stages, batch)
     assert best is not None
     assert sum(best.layers) == 13
-    assert max(best.stage_ms) <= max(roofline.stage_ms(default_partition(13, stages), batch)) + 1e-9
+    assert max(best.stage_ms) <= max(roofline.stage_ms(default_split(13, stages, None), batch)) + 1e-9
     moved = [list(best.layers) for _ in range(stages - 1)]
     for index, split in enumerate(moved):
         split[index] += 1

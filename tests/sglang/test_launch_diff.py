@@ -3,11 +3,11 @@
 from launch_samples import CATALOGUE, ONE_LINE, SCRIPT
 
 from ppagent.sglang.launch.command import parse_launch
-from ppagent.sglang.launch.edit import LaunchChange, edit_launch, unified_diff
+from ppagent.sglang.launch.edit import Change, edit_launch, unified_diff
 
 
 def changed(text: str) -> str:
-    change = LaunchChange(set={"--tp": "4"}, unset=("--disable-cuda-graph",), env={"SGLANG_PP_LAYER_PARTITION": "8,8"})
+    change = Change(set={"--tp": "4"}, unset=("--disable-cuda-graph",), env={"SGLANG_PP_LAYER_PARTITION": "8,8"})
     return unified_diff(text, edit_launch(parse_launch(text, CATALOGUE), change, CATALOGUE))
 
 

@@ -24,9 +24,9 @@ from launch_samples import (
 from ppagent.sglang.flags.flag import Catalogue
 from ppagent.sglang.launch.change import CannotEdit
 from ppagent.sglang.launch.command import parse_launch
-from ppagent.sglang.launch.edit import LaunchChange, edit_launch
+from ppagent.sglang.launch.edit import Change, edit_launch
 
-CHANGE = LaunchChange(
+CHANGE = Change(
     set={"--pp-max-micro-batch-size": "1"},
     unset=("--disable-cuda-graph",),
     env={"SGLANG_PP_LAYER_PARTITION": "8,8"},
@@ -34,7 +34,7 @@ CHANGE = LaunchChange(
 
 
 def edit(text: str, catalogue: Catalogue | None = CATALOGUE, **change: object) -> str:
-    return edit_launch(parse_launch(text, catalogue), LaunchChange(**change), catalogue)  # type: ignore[arg-type]
+    return edit_launch(parse_launch(text, catalogue), Change(**change), catalogue)  # type: ignore[arg-type]
 
 
 def test_one_line_keeps_everything_else() -> None:
@@ -184,7 +184,7 @@ VALUES = {
     "--numa": st.sampled_from(["true", "false"]),
 }
 CHANGES = st.builds(
-    LaunchChange,
+    Change,
     set=st.lists(st.sampled_from(sorted(VALUES)), max_size=4, unique=True).flatmap(
         lambda names: st.fixed_dictionaries({name: VALUES[name] for name in names})
     ),
@@ -201,7 +201,7 @@ QUOTABLE = st.sampled_from(sorted(FORMS))
 
 
 @given(QUOTABLE, CHANGES)
-def test_an_edit_reads_back_as_intended_and_touches_nothing_else(form: str, change: LaunchChange) -> None:
+def test_an_edit_reads_back_as_intended_and_touches_nothing_else(form: str, change: Change) -> None:
     before = parse_launch(FORMS[form], CATALOGUE)
     try:
         text = edit_launch(before, change, CATALOGUE)

@@ -11,7 +11,7 @@ from ppagent.sglang.launch.spelling import canonical_dest
 
 
 @dataclass(frozen=True)
-class LaunchChange:
+class Change:
     """What to change. A switch is set with "true"; "false" takes it away. Several values of one flag: "1 2 4"."""
 
     set: Mapping[str, str] = field(default_factory=dict)
@@ -26,7 +26,7 @@ class CannotEdit(UserError):
         super().__init__(f"This launch text cannot be edited safely: {why}.", "Change it by hand.")
 
 
-def intended_args(command: LaunchCommand, change: LaunchChange, catalogue: Catalogue | None) -> dict[str, FlagValue]:
+def intended_args(command: LaunchCommand, change: Change, catalogue: Catalogue | None) -> dict[str, FlagValue]:
     """The arguments after a change, without looking at the text."""
     options = list(command.options)
     for name in change.unset:

@@ -3,7 +3,7 @@
 from ppagent.sglang.flags.flag import Catalogue, Flag
 from ppagent.sglang.launch.change import (
     CannotEdit,
-    LaunchChange,
+    Change,
     flag_named,
     intended_args,
     is_of,
@@ -17,10 +17,10 @@ from ppagent.sglang.launch.options import Option
 from ppagent.sglang.launch.splice import cut_words, inline, replace_words, respell, splice
 from ppagent.sglang.launch.words import Word
 
-__all__ = ["LaunchChange", "edit_launch", "intended_args", "unified_diff"]
+__all__ = ["Change", "edit_launch", "intended_args", "unified_diff"]
 
 
-def edit_launch(command: LaunchCommand, change: LaunchChange, catalogue: Catalogue | None) -> str:
+def edit_launch(command: LaunchCommand, change: Change, catalogue: Catalogue | None) -> str:
     """The user's own text with the change made: order, quoting, comments and environment kept.
 
     The result is read again and must give exactly the intended arguments; raises CannotEdit where it does not.
