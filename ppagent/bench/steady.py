@@ -81,7 +81,8 @@ def token_times(records: Iterable[Request], window: Window) -> list[tuple[float,
     found: list[tuple[float, int]] = []
     for record in records:
         before = 0
-        for time, count in zip(record.arrivals, record.counts, strict=True):
+        # A load may still be running in its own thread: the last arrival can be there before its count.
+        for time, count in zip(record.arrivals, record.counts, strict=False):
             if window.begin <= time <= window.end:
                 found.append((time, count - before))
             before = count

@@ -148,7 +148,7 @@ class FakeServer:
                 method, path = head.split()[:2]
                 if not await self._answer(method, path, body, writer):
                     break
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             pass
         finally:
             writer.close()

@@ -1,0 +1,152 @@
+"""A live change that cannot be left behind: noted before it is made, put back whatever happens, read back each time."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from ppagent.bench.control import Control, Unreachable
+from ppagent.errors import ToolError
+from ppagent.trials.limit import LimitState, read_limit, set_limit
+from ppagent.trials.note import RestoreNote, read_note, remove_note, write_note
+
+RESTORE_FOR_S = 60.0
+BETWEEN_TRIES_S = 2.0
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+
+
+class NotRestored(ToolError):
+    """The old value could not be put back; the note stays for the next run."""
+
+
+class Ended(KeyboardInterrupt):
+    """The process was told to end by a signal; handled as Ctrl-C is."""
+
+
+class LiveChange:
+    """One value of one server, there and back."""
+
+    def __init__(self, control: Control, server: str, state: LimitState, new: int, folder: Path | None = None) -> None:
+        self.control, self.server, self.state, self.new = control, server, state, new
+        self._folder = folder
+        self._made = False
+
+    def make(self) -> None:
+        """Writes the note, sets the new value, reads it back. Raises Refused or another ToolError."""
+        note = RestoreNote(
+            "live",
+            self.server,
+            key=self.state.key,
+            old=self.state.value,
+            new=self.new,
+            startup_time=self.control.startup_time(),
+        )
+        write_note(note, self._folder)
+        self._made = True
+        set_limit(self.control, self.state.key, self.new)
+
+    def take_back(self, patience_s: float = RESTORE_FOR_S) -> None:
+        """Sets the old value, reads it back, removes the note. Tries again while the server does not answer.
+
+        Raises NotRestored after `patience_s`.
+        """
+        if not self._made:
+            return
+        until = time.monotonic() + patience_s
+        while True:
+            try:
+                set_limit(self.control, self.state.key, self.state.value)
+                break
+            except ToolError as error:
+                if time.monotonic() >= until or not isinstance(error, Unreachable):
+                    raise NotRestored(self._advice(error)) from error
+            time.sleep(BETWEEN_TRIES_S)
+        remove_note(self.server, self._folder)
+        self._made = False
+
+    def _advice(self, error: ToolError) -> str:
+        return (
+            f"{self.state.key} could NOT be put back to {self.state.value}: {error}. "
+            f"When the server answers again: ppagent try {self.server} --restore"
+        )
+
+
+@contextmanager
+def never_left_behind(change: LiveChange) -> Iterator[LiveChange]:
+    """Inside, the change may be made; on every way out it is taken back. Signals that end a process count as Ctrl-C,
+    and none is listened to while the old value is put back."""
+    with _signals_as_interrupts():
+        try:
+            yield change
+        finally:
+            with _signals_put_off():
+                change.take_back()
+
+
+def restore(note: RestoreNote, control: Control, folder: Path | None = None) -> str:
+    """Undoes what a note tells of a live change, and says what was done. Raises ToolError, and leaves the note then."""
+    if note.running:
+        raise ToolError(f"a trial is still running on {note.server} (process {note.pid}): it restores by itself")
+    started = control.startup_time()
+    if note.startup_time is not None and started is not None and abs(started - note.startup_time) > 1:
+        remove_note(note.server, folder)
+        return f"the server was restarted since, which undid {note.key} {note.new}"
+    held = read_limit(control).value
+    if held not in (note.new, note.old):
+        remove_note(note.server, folder)
+        return f"{note.key} is {held} by now, which somebody else set: left as it is (it was {note.old} before)"
+    if held != note.old:
+        set_limit(control, note.key, note.old)
+    remove_note(note.server, folder)
+    return f"{note.key} is back at {note.old}" + ("" if held != note.old else " already")
+
+
+def left_behind(server: str, folder: Path | None = None) -> RestoreNote | None:
+    """The note that an earlier run left for this server and nobody is at work on; None where there is none."""
+    note = read_note(server, folder)
+    return None if note is None or note.running else note
+
+
+Handler = Callable[[int, FrameType | None], object]
+
+
+@contextmanager
+def _signals_as_interrupts() -> Iterator[None]:
+    def end(number: int, frame: FrameType | None) -> None:
+        raise Ended
+
+    with _handling(ENDING_SIGNALS, end):
+        yield
+
+
+@contextmanager
+def _signals_put_off() -> Iterator[None]:
+    """A signal that comes meanwhile takes effect afterwards; a second one does not wait, and the note stays."""
+    came: list[int] = []
+
+    def wait(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        if len(came) > 1:
+            raise Ended
+
+    with _handling((signal.SIGINT, *ENDING_SIGNALS), wait):
+        yield
+    if came:
+        raise Ended
+
+
+@contextmanager
+def _handling(numbers: tuple[signal.Signals, ...], handler: Handler) -> Iterator[None]:
+    """Only the main thread can take signals; in another one they are left alone."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)

@@ -1,0 +1,116 @@
+"""What a trial says before and after: the plan to agree to, and the result."""
+
+from collections.abc import Mapping
+
+from ppagent.trials.limit import LimitState
+from ppagent.trials.live import Outcome
+
+
+def live_plan(
+    server: str, state: LimitState, new: int, traffic: str, *, seconds: float, about_s: float, levels: tuple[int, ...]
+) -> str:
+    """What will be done, where, at which grade, for how long and with what effect."""
+    lower = new < state.value
+    room = new * state.stages
+    effect = (
+        f"running requests stay where they are; above {room} at a time requests wait in the queue meanwhile"
+        if lower
+        else "requests may gather in fewer slots"
+    )
+    before = f"load levels C = {', '.join(map(str, levels))} for a forecast, then " if levels else ""
+    return "\n".join(
+        (
+            f"A live trial on {server} (SGLang {state.version or 'of unknown version'}, PP{state.stages}), grade 3",
+            f"  changes    {state.key}: {state.value} -> {new} -> {state.value}, through POST /set_internal_state",
+            f"  measures   {before}{state.value}, {new}, {state.value} again, {seconds:.0f} s each once requests "
+            "have turned over",
+            f"  traffic    {traffic}",
+            f"  takes      about {about_s / 60:.0f} minutes"
+            if about_s >= 90
+            else f"  takes      about {about_s:.0f} s",
+            f"  effect     {effect}; no memory, no answers",
+            "  way back   the old value is put back and read back whatever happens; a note of it is written first, so "
+            "that the next run can do it after a crash",
+        )
+    )
+
+
+def live_result(outcome: Outcome) -> str:
+    """The result in a few lines."""
+    comparison = outcome.comparison
+    figures = "  ".join(f"{phase.label} {phase.tokens_per_s:.4g}" for phase in outcome.phases)
+    lines = [
+        f"{comparison.outcome.upper()}  {outcome.key} {outcome.old} -> {outcome.new}: {comparison.why}",
+        f"  measured   {figures} tok/s"
+        + (f"; compared as {outcome.unit}" if outcome.unit != "tok/s" else "")
+        + _itls(outcome),
+        f"  forecast   {_forecast(outcome)}",
+        f"  answers    {outcome.outputs_note}",
+    ]
+    if outcome.in_flight_at_change:
+        whole = outcome.in_flight_at_change - outcome.lost
+        lines.append(
+            f"  in flight  {whole} of {outcome.in_flight_at_change} requests at the changes were answered whole"
+        )
+    lines.append(f"  server     {outcome.key} is back at {outcome.old}, read back; {outcome.seconds:.0f} s in all")
+    lines += [f"  ! {remark}" for remark in outcome.remarks]
+    return "\n".join(lines)
+
+
+def as_data(server: str, outcome: Outcome) -> dict[str, object]:
+    """The result as a JSON document."""
+    comparison, forecast = outcome.comparison, outcome.forecast
+    return {
+        "schema_version": 1,
+        "kind": "live",
+        "server": server,
+        "change": {"set": {outcome.key: outcome.new}, "old": outcome.old},
+        "traffic": outcome.traffic,
+        "outcome": comparison.outcome,
+        "before": round(comparison.before, 3),
+        "after": round(comparison.after, 3),
+        "unit": outcome.unit,
+        "gain_share": round(comparison.gain_share, 4),
+        "noise_share": round(comparison.noise_share, 4),
+        "why": comparison.why,
+        "predicted": forecast.predicted() if forecast is not None else None,
+        "outputs": outcome.outputs,
+        "in_flight_at_change": outcome.in_flight_at_change,
+        "lost": outcome.lost,
+        "restored": outcome.restored,
+        "phases": [_phase_data(outcome, n) for n in range(len(outcome.phases))],
+        "seconds": round(outcome.seconds, 1),
+        "remarks": list(outcome.remarks),
+    }
+
+
+def _phase_data(outcome: Outcome, place: int) -> Mapping[str, object]:
+    phase = outcome.phases[place]
+    return {
+        "label": phase.label,
+        "value": outcome.new if place == 1 else outcome.old,
+        "tokens_per_s": round(phase.tokens_per_s, 3),
+        "error_share": phase.error_share,
+        "seconds": round(phase.seconds, 2),
+        "in_flight": phase.in_flight,
+        "mean_itl_ms": phase.itl_ms,
+        "median_ttft_ms": phase.ttft_ms,
+        "completed": phase.completed,
+        "failed": phase.failed,
+        "slot_running": phase.slot_running,
+    }
+
+
+def _itls(outcome: Outcome) -> str:
+    known = [f"{phase.itl_ms:.4g}" for phase in outcome.phases if phase.itl_ms is not None]
+    return f"; ITL {' / '.join(known)} ms" if len(known) == len(outcome.phases) else ""
+
+
+def _forecast(outcome: Outcome) -> str:
+    forecast = outcome.forecast
+    if forecast is None:
+        return f"none: {outcome.forecast_note}"
+    inside = forecast.low <= outcome.comparison.after <= forecast.high
+    miss = outcome.comparison.after / forecast.middle - 1
+    hit = "inside it" if inside else f"{miss:+.0%} from its middle"
+    return f"{forecast.low:.4g}-{forecast.high:.4g} tok/s; measured {outcome.comparison.after:.4g}, {hit}"
