@@ -2,7 +2,7 @@
 
 from ppagent.model.forecast import Forecast
 from ppagent.model.ring import Ring
-from ppagent.model.timeline import draw_timeline
+from ppagent.model.timeline import draw_timeline, timeline_of
 from ppagent.model.whatif import Settings
 
 
@@ -92,5 +92,5 @@ def _timelines(answer: Answer) -> list[str]:
         running = min(at, limit * ring.slots)
         filled = min(-(-running // limit), ring.slots)
         lines.append(f"{name} (F={filled}), {span_ms:.0f} ms, digits are slots")
-        lines.extend(draw_timeline(ring, filled, running, span_ms))
+        lines.extend(draw_timeline(timeline_of(ring, filled, running), span_ms))
     return lines

@@ -85,7 +85,7 @@ def draw_timeline(timeline: Timeline, span_ms: float, columns: int = 80) -> list
     cells = [["."] * width for _ in timeline.pass_ms]
     for each in timeline.passes(span_ms):
         first, last = (round(at_ms / span_ms * width) for at_ms in (each.start_ms, each.end_ms))
-        for column in range(first, last):
+        for column in range(first, min(max(last, first + 1), width)):
             cells[each.stage][column] = _NAMES[each.slot % len(_NAMES)]
     rows = zip(cells, timeline.busy, strict=True)
     return [f"stage {stage:<2} |{''.join(row)}| {busy:4.0%}" for stage, (row, busy) in enumerate(rows)]

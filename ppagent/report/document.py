@@ -14,7 +14,9 @@ from ppagent.agent.summary import in_plan_order
 from ppagent.causes.cause import Observation
 from ppagent.changes.proposal import Predicted
 from ppagent.model.waterfall import Step as Bar
+from ppagent.report.exhibits import Exhibit, exhibit_of
 from ppagent.report.headline import headline, provenance
+from ppagent.report.pictures.figures import Figures, figures_of
 from ppagent.report.plain import plain
 from ppagent.report.steps import Step, steps_of
 
@@ -85,15 +87,27 @@ class Document:
     steps: tuple[Step, ...]
     declined: tuple[Note, ...]
     ruled_out: tuple[Note, ...]
-    also_ruled_out: Cites
-    """Ids of further refuted causes."""
+    more_ruled_out: tuple[Note, ...]
+    """Further refuted causes, for a report that has room."""
     cannot_tell: tuple[Note, ...]
-    also_undecided: Cites
+    more_undecided: tuple[Note, ...]
     probes: tuple[Note, ...]
     """What to look at next, where the verdict hangs on it."""
     denied: tuple[Note, ...]
     missing: tuple[Note, ...]
     footer: str
+    question: str = ""
+    figures: Figures = Figures()
+    exhibits: tuple[Exhibit, ...] = ()
+
+    @property
+    def also_ruled_out(self) -> Cites:
+        """Ids of the further refuted causes."""
+        return _ids(self.more_ruled_out)
+
+    @property
+    def also_undecided(self) -> Cites:
+        return _ids(self.more_undecided)
 
 
 def document_of(found: Investigation) -> Document:
@@ -111,14 +125,22 @@ def document_of(found: Investigation) -> Document:
         steps=steps_of(found.plan.proposals),
         declined=tuple(Note(plain(d.lever), plain(d.why), d.cites) for d in found.plan.declined),
         ruled_out=tuple(_ruled_out(h) for h in refuted[:MOST_RULED_OUT]),
-        also_ruled_out=tuple(h.cause_id for h in refuted[MOST_RULED_OUT:]),
+        more_ruled_out=tuple(_ruled_out(h) for h in refuted[MOST_RULED_OUT:]),
         cannot_tell=tuple(_cannot_tell(h) for h in open_ones[:most_open]),
-        also_undecided=tuple(h.cause_id for h in open_ones[most_open:]),
+        more_undecided=tuple(_cannot_tell(h) for h in open_ones[most_open:]),
         probes=_probes(found),
         denied=tuple(Note(d["tool"], plain(d["why"])) for d in found.denied),
         missing=tuple(Note(m.tool, plain(f"{m.why}{f' on {m.host}' if m.host else ''}")) for m in found.missing),
         footer=plain(_footer(found)),
+        question=plain(found.question),
+        figures=figures_of(found),
+        exhibits=tuple(exhibit_of(e) for e in found.evidence),
     )
+
+
+def _ids(notes: Iterable[Note]) -> Cites:
+    """The causes that the notes are about, by the first word of their labels."""
+    return tuple(note.label.split()[0] for note in notes)
 
 
 def _cause(hypothesis: Hypothesis, found: Investigation) -> CauseSection:

@@ -23,6 +23,8 @@ class Step:
     command: str
     diff: str
     notes: tuple[Note, ...]
+    predicted: Predicted | None = None
+    """The forecast behind its note, as numbers."""
 
 
 def steps_of(proposals: Sequence[Proposal]) -> tuple[Step, ...]:
@@ -64,6 +66,7 @@ def _step(proposal: Proposal, notes: tuple[Note, ...], before: Sequence[RemedyKi
         command="" if by_hand and proposal.command == proposal.title else plain_command(proposal.command),
         diff=plain_command(proposal.diff),
         notes=notes,
+        predicted=proposal.predicted,
     )
 
 

@@ -1,0 +1,61 @@
+"""The ring as it is, under every fill that the evidence allows, and as the first step that moves it would have it."""
+
+import math
+from collections.abc import Sequence
+
+from ppagent.changes.forecasts import slot_limit_in
+from ppagent.changes.proposal import Predicted, Proposal
+from ppagent.model.deployment import Deployment
+from ppagent.model.slots import filled_slots
+from ppagent.model.timeline import timeline_at
+from ppagent.report.pictures.timeline import Lane
+
+THROUGHPUT = "output_throughput"
+
+
+def lanes_of(ring: Deployment, proposals: Sequence[Proposal]) -> tuple[Lane, ...]:
+    """Lanes at the highest measured load, as it is first."""
+    at = ring.levels[-1].concurrency
+    lanes = lanes_now(ring, at)
+    for proposal in proposals:
+        predicted = proposal.predicted
+        if predicted is not None and predicted.metric == THROUGHPUT and predicted.high > 0:
+            limit = slot_limit_in(proposal.change)
+            return (*lanes, lane_then(ring, at, limit, predicted, f"Proposed, {proposal.id}"))
+    return lanes
+
+
+def lanes_now(ring: Deployment, at: int) -> tuple[Lane, ...]:
+    """One lane for the least fill that is allowed, another for the most where that is more."""
+    fills = {max(1, round(filled_slots(at, fill, ring.slots, ring.slot_limit))) for fill in ring.fill}
+    turn_ms, tokens_per_s = ring.turn_now_ms(at), ring.baseline(at)
+    several = len(fills) > 1
+    return tuple(
+        Lane(
+            f"Now, {'if ' if several else ''}{_filled(fill, ring.slots)}",
+            f"{at} tokens every {turn_ms:.3g} ms, {tokens_per_s:.3g} tok/s",
+            timeline_at(ring.shares[0], turn_ms, fill, at),
+            now=True,
+        )
+        for fill in sorted(fills)
+    )
+
+
+def lane_then(ring: Deployment, at: int, limit: int | None, predicted: Predicted, name: str) -> Lane:
+    """The lane after a change, drawn for the middle of its forecast; without a limit the slots stay filled as now."""
+    fill_now = max(1, round(filled_slots(at, ring.fill[0], ring.slots, ring.slot_limit)))
+    running = at if limit is None else min(at, limit * ring.slots)
+    filled = fill_now if limit is None else min(-(-running // limit), ring.slots)
+    middle = math.sqrt(max(predicted.low, 0.01 * predicted.high) * predicted.high)
+    # A benchmark's tok/s also holds prefill and think time: what they leave of a turn is kept as it is.
+    duty = min(1.0, ring.turn_now_ms(at) * ring.baseline(at) / (1000.0 * at))
+    return Lane(
+        f"{name}: {_filled(filled, ring.slots)}",
+        f"forecast {predicted.low:.3g} to {predicted.high:.3g} tok/s, drawn for {middle:.3g}",
+        timeline_at(ring.shares[0], 1000.0 * running / middle * duty, filled, running),
+        now=False,
+    )
+
+
+def _filled(filled: int, slots: int) -> str:
+    return f"{filled} of {slots} slots {'is' if filled == 1 else 'are'} filled"

@@ -1,0 +1,59 @@
+"""tok/s against requests in flight: the measured levels, the ring that explains them, what the steps are forecast."""
+
+from collections.abc import Sequence
+
+from ppagent.changes.forecasts import slot_limit_in
+from ppagent.changes.proposal import Predicted, Proposal
+from ppagent.model.deployment import Deployment
+from ppagent.model.levels import Level
+from ppagent.model.spread import forecast_limit
+from ppagent.report.pictures.curves import Curves, Point, Range, thinned
+from ppagent.report.pictures.lanes import THROUGHPUT
+
+BEYOND = 2
+"""The model is carried on to this many times the highest measured load, and no farther."""
+
+
+def curves_of(
+    levels: Sequence[Level], points_name: str, ring: Deployment | None, proposals: Sequence[Proposal]
+) -> Curves:
+    """The curves of measured levels; the ring and the forecasts beside them where there is a ring."""
+    points = tuple((float(level.concurrency), round(_tokens_per_s(level), 1)) for level in levels)
+    priced = [(p, p.predicted) for p in proposals if p.predicted is not None and p.predicted.metric == THROUGHPUT]
+    if ring is None:
+        return Curves(points, points_name, marks=_marks(priced, None))
+    loads = thinned(range(1, BEYOND * levels[-1].concurrency + 1))
+    spread = next(((p, limit) for p, _ in priced if (limit := slot_limit_in(p.change)) and p.kind == "live"), None)
+    if spread is None:
+        return Curves(points, points_name, now=_now(ring, loads), marks=_marks(priced, None))
+    proposal, limit = spread
+    forecasts = [(load, forecast_limit(ring, limit, load).forecast) for load in loads]
+    band = tuple((float(load), round(found.low, 1), round(found.high, 1)) for load, found in forecasts)
+    name, marks = f"{proposal.id} (slot limit {limit})", _marks(priced, proposal)
+    return Curves(points, points_name, _now(ring, loads), band, name, marks)
+
+
+def _tokens_per_s(level: Level) -> float:
+    return level.tokens_per_s or 1000.0 * level.concurrency / level.turn_ms
+
+
+def _now(ring: Deployment, loads: Sequence[int]) -> tuple[Point, ...]:
+    """The ring as it is; what its slots do not admit waits, and adds nothing."""
+    room = ring.slots * ring.slot_limit if ring.slot_limit else max(loads)
+    points = []
+    for load in loads:
+        admitted = min(load, room)
+        turn_ms = ring.turn_now_ms(admitted)
+        if turn_ms > 0:
+            points.append((float(load), round(1000.0 * admitted / turn_ms, 1)))
+    return tuple(points)
+
+
+def _marks(priced: Sequence[tuple[Proposal, Predicted]], banded: Proposal | None) -> tuple[Range, ...]:
+    """Forecasts that the band does not show already."""
+    shown = banded.predicted if banded is not None else None
+    return tuple(
+        Range(proposal.id, predicted.at_concurrency, predicted.low, predicted.high)
+        for proposal, predicted in priced
+        if shown is None or (predicted.low, predicted.high) != (shown.low, shown.high)
+    )
