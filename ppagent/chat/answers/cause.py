@@ -1,0 +1,76 @@
+"""One cause: its state, what speaks for and against it, what is open, and what it leads to."""
+
+from collections.abc import Sequence
+
+from ppagent.agent.board import Hypothesis
+from ppagent.agent.investigation import Investigation
+from ppagent.causes.cause import Observation
+from ppagent.causes.judge import State
+from ppagent.report.lines import Line, Tone, wrapped
+from ppagent.report.text import tagged
+
+STATES: dict[State, str] = {
+    "supported": "supported",
+    "refuted": "ruled out",
+    "open": "open",
+    "cannot_tell": "cannot tell",
+}
+TONES: dict[State, Tone] = {"supported": "bad", "refuted": "good", "open": "plain", "cannot_tell": "plain"}
+MOST_OBSERVATIONS = 5
+
+
+def cause_lines(hypothesis: Hypothesis, found: Investigation, width: int) -> list[Line]:
+    """All that is known about one cause."""
+    judgement = hypothesis.judgement
+    head = (
+        f"{hypothesis.cause_id}  {judgement.cause.name}: {STATES[hypothesis.state]}, "
+        f"{judgement.confidence:.2f}  ({hypothesis.id})"
+    )
+    lines = [Line(head, TONES[hypothesis.state])]
+    lines += _observations("for", judgement.because, found, width)
+    lines += _observations("against", judgement.against, found, width)
+    for probe in judgement.probes:
+        lines += wrapped(f"{probe.why} (ask {probe.tool}, grade {probe.grade})", width, f"  {'open':<9}")
+    if not (judgement.because or judgement.against or judgement.probes):
+        lines += wrapped("nothing seen speaks about it", width, f"  {'open':<9}")
+    proposals = [p.id for p in found.plan.proposals if hypothesis.cause_id in p.causes]
+    if proposals:
+        lines.append(Line(f"  {'cure':<9}{' '.join(proposals)}   /propose {proposals[0]}"))
+    lines.append(Line(f"  ppagent explain {hypothesis.cause_id} tells what it is", "dim"))
+    return lines
+
+
+def cause_in_short(hypothesis: Hypothesis) -> str:
+    """State and most telling observation, in a sentence."""
+    judgement = hypothesis.judgement
+    name = f"{judgement.cause.name} ({hypothesis.cause_id})"
+    match hypothesis.state:
+        case "supported":
+            return f"Yes, {name}: {_first(judgement.because)}"
+        case "refuted":
+            return f"Not {name}: {_first(judgement.against)}"
+        case _:
+            known = judgement.because or judgement.against
+            why = judgement.probes[0].why if judgement.probes else _first(known)
+            return f"{_sentence_case(name)} is open ({judgement.confidence:.2f}): {why}"
+
+
+def _observations(label: str, seen: Sequence[Observation], found: Investigation, width: int) -> list[Line]:
+    """Each observation, and the words that the first piece of its evidence was read from."""
+    by_id = {item.id: item for item in found.evidence}
+    lines: list[Line] = []
+    for observation in seen[:MOST_OBSERVATIONS]:
+        lines += wrapped(tagged(observation.says, observation.cites), width, f"  {label:<9}")
+        quotes = [by_id[c].excerpt for c in observation.cites if c in by_id and by_id[c].excerpt]
+        if quotes:
+            first = quotes[0].split("\n", 1)[0]
+            lines.append(Line(f"           > {first[: width - 13]}", "dim"))
+    return lines
+
+
+def _first(seen: Sequence[Observation]) -> str:
+    return tagged(seen[0].says, seen[0].cites) if seen else "nothing seen speaks about it"
+
+
+def _sentence_case(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,42 @@
+"""What a launch flag does in the installed version, and whether this server sets it."""
+
+import re
+
+from ppagent.agent.investigation import Investigation
+from ppagent.cli.explain_flag import explain_flag
+from ppagent.errors import UserError
+from ppagent.report.lines import BLANK, Line, wrapped
+from ppagent.report.text import tagged
+
+_LONG = 40
+"""Lines of a page that are shown; `ppagent explain` has the rest."""
+
+
+def flag_lines(found: Investigation, flag: str, width: int) -> list[Line]:
+    """The flag's page for the installed version. Raises UserError for what no version has."""
+    version = _version(found)
+    try:
+        page = explain_flag(flag, version or None).splitlines()
+    except UserError:
+        page = explain_flag(flag).splitlines()
+    lines = _here(found, flag, width)
+    for declined in found.plan.declined:
+        if declined.lever == flag:
+            lines += wrapped(tagged(f"Not the cure here: {declined.why}", declined.cites), width)
+    lines += [BLANK, *(Line(line) for line in page[:_LONG])]
+    if len(page) > _LONG:
+        lines.append(Line(f"... {len(page) - _LONG} more lines: ppagent explain {flag}", "dim"))
+    return lines
+
+
+def _here(found: Investigation, flag: str, width: int) -> list[Line]:
+    field = flag.lstrip("-").replace("-", "_")
+    fact = found.facts.arg(field)
+    if fact is None:
+        return wrapped(f"{flag} is not seen in this server's arguments.", width)
+    return wrapped(tagged(f"{flag} is {fact.value!r} on this server", (fact.evidence,)), width)
+
+
+def _version(found: Investigation) -> str:
+    match = re.match(r"\d+\.\d+\.\d+", found.facts.text("engine.version") or "")
+    return match.group() if match else ""

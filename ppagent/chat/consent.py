@@ -1,0 +1,118 @@
+"""Asks the person before anything above the ceiling happens, and shows first exactly what would.
+
+An answer holds for this session at the most, and for the same deed with the same arguments only. Nobody there, the end
+of the input and Ctrl-C all mean no.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ppagent.agent.approvals import GRADE_MEANS
+from ppagent.chat.screen import Screen
+from ppagent.chat.wording import call_in_words, duration
+from ppagent.report.lines import BLANK, Line, raw, wrapped
+
+QUESTION = "allow it? [y]es  [n]o, or no and why  [s]ession: always these arguments > "
+YES = frozenset({"y", "yes"})
+SESSION = frozenset({"s", "session"})
+NO = ("n", "no")
+ASKED_AT_MOST = 3
+
+
+class Dialog(Protocol):
+    """A person to ask. Raises EOFError where the input ends and KeyboardInterrupt on Ctrl-C."""
+
+    def ask(self, question: str) -> str: ...
+
+
+@dataclass(frozen=True)
+class Deed:
+    """What would be done."""
+
+    name: str
+    """A tool or a command of the session."""
+    arguments: Mapping[str, Any]
+    grade: int
+    where: str
+    why: str
+    runs: str = ""
+    """The exact command; empty where the tool does not tell it, and its name and arguments are all there is."""
+    seconds: float | None = None
+    """How long it is expected to take."""
+    effect: str = ""
+    """What it does to the server."""
+
+    @property
+    def key(self) -> str:
+        return f"{self.name} {json.dumps(dict(self.arguments), sort_keys=True, default=str)}"
+
+    def lines(self, width: int) -> list[Line]:
+        """All that a person has to know to decide."""
+        means = GRADE_MEANS.get(self.grade, "")
+        head = Line(f"  {self.name}  asks to run  (grade {self.grade}: {means})", "heading")
+        rows = [("where", self.where), ("effect", self.effect or means)]
+        rows.append(("expected", duration(self.seconds) if self.seconds is not None else "it does not say how long"))
+        rows.append(("because", self.why))
+        lines = [BLANK, head, Line("    runs      ", "dim"), *raw(self.runs or self.call, "      ")]
+        for label, text in rows:
+            lines += wrapped(text, width, f"    {label:<10}")
+        return lines
+
+    @property
+    def call(self) -> str:
+        """Name and arguments on one line."""
+        return call_in_words(self.name, self.arguments)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The answer, and the person's own words where there were any."""
+
+    allowed: bool
+    word: str = ""
+
+
+@dataclass
+class Consent:
+    """The approvals of one session. They are kept in memory and nowhere else."""
+
+    screen: Screen
+    dialog: Dialog | None = None
+    """None where nobody can be asked."""
+    _session: set[str] = field(default_factory=set)
+
+    def decide(self, deed: Deed) -> Decision:
+        """Yes or no to one deed. Raises KeyboardInterrupt where the person stops it all."""
+        if deed.key in self._session:
+            self.screen.show([Line(f"  {deed.call}: allowed for this session", "dim")])
+            return Decision(True)
+        if self.dialog is None:
+            return Decision(False)
+        self.screen.show(deed.lines(self.screen.width))
+        for _ in range(ASKED_AT_MOST):
+            try:
+                answer = self.dialog.ask(QUESTION)
+            except EOFError:
+                return Decision(False)
+            decision = self._read(answer, deed)
+            if decision is not None:
+                return decision
+        return Decision(False)
+
+    def _read(self, answer: str, deed: Deed) -> Decision | None:
+        """None for an answer that is neither."""
+        text = answer.strip()
+        first, _, others = text.partition(" ")
+        match first.lower().rstrip(",.:;"):
+            case word if word in YES and not others.strip():
+                return Decision(True)
+            case word if word in SESSION and not others.strip():
+                self._session.add(deed.key)
+                return Decision(True)
+            case word if word in NO:
+                return Decision(False, others.strip())
+            case _:
+                self.screen.show([Line("  y, n or s, please; what follows an n is told to the agent", "dim")])
+                return None

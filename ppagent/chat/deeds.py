@@ -1,0 +1,61 @@
+"""What a tool would do, told before it does it.
+
+A tool may have a method `announce(context, arguments) -> Announcement`; one that has none is shown by its name, its
+arguments and its own summary.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from pydantic import BaseModel, ValidationError
+
+from ppagent.agent.state import CallRow
+from ppagent.agent.toolbox import Offer
+from ppagent.chat.consent import Deed
+from ppagent.chat.session import Session
+from ppagent.plugins import ToolContext
+
+
+@dataclass(frozen=True)
+class Announcement:
+    """What would happen."""
+
+    runs: str
+    """The exact command."""
+    seconds: float | None = None
+    effect: str = ""
+    where: str = ""
+
+
+@runtime_checkable
+class Announces(Protocol):
+    """A tool that tells beforehand what it would do."""
+
+    def announce(self, context: ToolContext, arguments: BaseModel) -> Announcement: ...
+
+
+def deed_of(session: Session, call: CallRow) -> Deed:
+    """The question to a tool, as a person is asked to allow it."""
+    offer = session.desk.toolbox.find(call["tool"])
+    told = _announced(session, offer, call)
+    target = session.desk.context.target
+    return Deed(
+        name=call["tool"],
+        arguments=call["arguments"],
+        grade=call["grade"],
+        where=told.where or f"{target.name} ({', '.join(target.hosts)})",
+        why=call["why"],
+        runs=told.runs,
+        seconds=told.seconds,
+        effect=told.effect or (offer.tool.summary if offer is not None else ""),
+    )
+
+
+def _announced(session: Session, offer: Offer | None, call: CallRow) -> Announcement:
+    if offer is None or not isinstance(offer.tool, Announces):
+        return Announcement("")
+    try:
+        arguments = offer.tool.arguments.model_validate(call["arguments"])
+    except ValidationError:
+        return Announcement("")
+    return offer.tool.announce(session.desk.context, arguments)

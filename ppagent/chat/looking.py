@@ -1,0 +1,160 @@
+"""Looking at the target: a first look that says what it is, and whole investigations, one question after the other."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from time import monotonic
+from typing import Any
+
+from ppagent.agent.approvals import denial
+from ppagent.agent.budget import Budget
+from ppagent.agent.choosing import ToolCall
+from ppagent.agent.graph import build_graph, recursion_limit
+from ppagent.agent.opening import OPENING_FACTS, STATED
+from ppagent.agent.state import CallRow, State
+from ppagent.agent.toolbox import Offer
+from ppagent.chat.deeds import deed_of
+from ppagent.chat.session import Session
+from ppagent.chat.steps import ShownNodes
+from ppagent.chat.words import tell
+from ppagent.evidence.evidence import Missing
+from ppagent.evidence.masking import mask
+from ppagent.plugins import Grade
+
+FIRST_FACTS = (*OPENING_FACTS, "bench.levels", "gpu.names", "decode.lines", "metrics.window_s", "loads.running")
+"""What server it is, and what load it is under."""
+
+
+class Denied(Exception):
+    """The person said no and nothing else: the asking ends here."""
+
+
+def first_look(session: Session) -> None:
+    """Asks what tells the server's version, shape and load. Only reads, and without the loop, which takes longer to
+    load than a recording to look at."""
+    nodes = ShownNodes(session, quiet=True)
+    with _at_work(session):
+        for call in iter(lambda: _first_call(session), None):
+            session.state = State({**session.state, "call": call, "asked": [*session.state["asked"], _key(call)]})
+            session.state = State({**session.state, **nodes.act(session.state), "call": None})
+
+
+def investigate(session: Session, question: str = "") -> None:
+    """Asks until nothing can move the board. `question` is the user's words, which are evidence too.
+
+    Ctrl-C ends it with what it has; KeyboardInterrupt goes on to the caller.
+    """
+    if question:
+        tell(session, question)
+    if session.looked:
+        return
+    session.status = "finished"
+    session.state = State({**session.state, "stopped": "", "budget_used_up": False})
+    with _at_work(session):
+        try:
+            _run(session)
+        except Denied:
+            session.state = State({**session.state, "stopped": "you said no"})
+        except KeyboardInterrupt:
+            session.status = "cancelled"
+            raise
+    session.status = "budget_used_up" if session.state["budget_used_up"] else "finished"
+    session.looked = session.status == "finished"
+
+
+@contextmanager
+def _at_work(session: Session) -> Iterator[None]:
+    """Counts the time, listens to Ctrl-C, and forgets a question that was cut short, so that it can be asked again."""
+    started = monotonic()
+    try:
+        with session.halt.listening():
+            yield
+    except KeyboardInterrupt:
+        _forget_cut_short(session)
+        raise
+    finally:
+        session.seconds += monotonic() - started
+
+
+def _forget_cut_short(session: Session) -> None:
+    call = session.state["call"]
+    if call is not None:
+        asked = [key for key in session.state["asked"] if key != _key(call)]
+        session.state = State({**session.state, "asked": asked, "call": None})
+
+
+def _run(session: Session) -> None:
+    """Runs the graph to its end, over approvals."""
+    desk = session.desk
+    desk.can_ask = session.consent.dialog is not None
+    desk.budget, budget = _carried_on(desk.budget, len(session.state["asked"])), desk.budget
+    desk.started = monotonic()
+    graph: Any = build_graph(ShownNodes(session))
+    config = {"recursion_limit": recursion_limit(budget), "configurable": {"thread_id": f"{session.id} {monotonic()}"}}
+    entry: Any = State({**session.state, "call": None})
+    try:
+        while entry is not None:
+            pending = _stream(session, graph, entry, config)
+            entry = _answered(session, pending) if pending else None
+    finally:
+        desk.budget = budget
+
+
+def _carried_on(budget: Budget, asked: int) -> Budget:
+    """Steps count anew for each question of the user."""
+    return replace(budget, steps=budget.steps + asked)
+
+
+def _stream(session: Session, graph: Any, entry: Any, config: dict[str, Any]) -> Any:
+    """The approval that the graph waits for; None where it ran to its end."""
+    pending = None
+    for step in graph.stream(entry, config, stream_mode="values"):
+        waiting = step.pop("__interrupt__", ())
+        pending = waiting[0].value if waiting else None
+        session.state = step
+        session.halt.check()
+    return pending
+
+
+def _answered(session: Session, pending: dict[str, Any]) -> Any:
+    """The person's answer, as the graph is resumed with it. A no with a word goes to the brain, which may do
+    something else; a no by itself ends the asking."""
+    from langgraph.types import Command
+
+    call = session.state["call"]
+    if call is None:
+        raise AssertionError("the loop waits for an approval without a question")
+    decision = session.consent.decide(deed_of(session, call))
+    allowed, word = decision.allowed, mask(decision.word)
+    session.record("approval", tool=call["tool"], grade=call["grade"], allowed=allowed, word=word)
+    if decision.allowed:
+        return Command(resume=True)
+    reason = f"not allowed: {decision.word}" if decision.word else "not allowed"
+    session.desk.ledger.add_missing(Missing(call["tool"], reason))
+    if decision.word and session.desk.brain.name != "rules":
+        return Command(resume=False)
+    session.state = State({**session.state, "call": None, "denied": [*session.state["denied"], denial(call, reason)]})
+    raise Denied
+
+
+def _first_call(session: Session) -> CallRow | None:
+    """The cheapest unasked tool that may tell a fact of the first look which nobody has witnessed yet."""
+    view = session.desk.view(session.state)
+    most = min(view.ceiling, Grade.READ_HOST)
+    unasked = [offer for offer in view.unasked() if offer.grade <= most]
+    for fact in FIRST_FACTS:
+        known = view.facts.get(fact)
+        if known is not None and known.authority > STATED:
+            continue
+        able = [offer for offer in unasked if offer.may_tell(fact)]
+        if able:
+            return _row(min(able, key=lambda offer: offer.grade), f"to know {fact}")
+    return None
+
+
+def _row(offer: Offer, why: str) -> CallRow:
+    return CallRow(tool=offer.name, arguments={}, why=why, grade=int(offer.grade))
+
+
+def _key(call: CallRow) -> str:
+    return ToolCall(call["tool"], call["why"], call["arguments"]).key

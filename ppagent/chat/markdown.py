@@ -1,0 +1,64 @@
+"""Markdown on a terminal while it comes in.
+
+Each finished block is printed for good; only the open tail is transient. Code is printed line by line as it is, never
+wrapped or padded, so that a command copied from the screen is whole.
+"""
+
+from collections.abc import Iterable
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.live import Live
+from rich.markdown import Markdown
+from rich.segment import Segment
+from rich.text import Text
+
+from ppagent.chat.blocks import Block, finished, rest
+from ppagent.chat.progress import FRAMES_PER_SECOND
+from ppagent.report.plain import plain_command
+
+KEPT_FREE = 4
+"""Lines of the screen that the open tail leaves free."""
+
+
+class Tail:
+    """The open end of the answer, its last lines only: what is longer than the screen would be repeated in the
+    scrollback at every frame."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        most = max(console.size.height - KEPT_FREE, 1)
+        for line in console.render_lines(_prose(self.text), options, pad=False)[-most:]:
+            yield from line
+            yield Segment.line()
+
+
+def stream_markdown(console: Console, pieces: Iterable[str]) -> str:
+    """Shows `pieces` as they come; the whole text. What had come stays on the screen where it is cut short (Ctrl-C)."""
+    said: list[str] = []
+    tail = Tail()
+    with Live(tail, console=console, transient=True, refresh_per_second=FRAMES_PER_SECOND, vertical_overflow="crop"):
+        try:
+            for piece in pieces:
+                said.append(piece)
+                blocks, tail.text = finished(tail.text + piece)
+                _show(console, blocks)
+        finally:
+            last, tail.text = rest(tail.text), ""
+            _show(console, last)
+    return "".join(said)
+
+
+def _show(console: Console, blocks: Iterable[Block]) -> None:
+    for block in blocks:
+        if block.code:
+            for line in plain_command(block.text).split("\n"):
+                console.print(Text(line, "bold"), soft_wrap=True)
+        else:
+            console.print(_prose(block.text))
+        console.print()
+
+
+def _prose(text: str) -> Markdown:
+    return Markdown(plain_command(text), hyperlinks=False)

@@ -1,0 +1,108 @@
+"""Where a session writes: finished lines for good, and at the very end, on a terminal, what is being done right now.
+
+Finished text is never painted over, so that the terminal's own scrollback, search and copying work. Whatever is shown
+passes through `plain_command` first: text of a server or of a model cannot steer the terminal.
+"""
+
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol, TextIO
+
+from ppagent.report.lines import Line
+from ppagent.report.plain import plain_command
+from ppagent.report.terminal import STYLES
+from ppagent.report.text import NARROWEST, WIDEST
+
+
+class Screen(Protocol):
+    """What the session shows its lines on."""
+
+    @property
+    def width(self) -> int:
+        """Columns that text is wrapped to."""
+        ...
+
+    def show(self, lines: Iterable[Line]) -> None:
+        """Lines that stay."""
+        ...
+
+    def working(self, what: str) -> AbstractContextManager[None]:
+        """While it lasts, says what is being done and for how long."""
+        ...
+
+    def markdown(self, pieces: Iterable[str]) -> str:
+        """Shows Markdown as its pieces come in; the whole text. Ctrl-C ends it, and what had come stays."""
+        ...
+
+    def control(self, sequence: str) -> bool:
+        """Sends a sequence of ppagent's own to the terminal; False where there is none to send it to."""
+        ...
+
+
+def width_now() -> int:
+    """Columns of the terminal, within what a report is laid out for."""
+    return max(NARROWEST, min(shutil.get_terminal_size().columns, WIDEST))
+
+
+class PlainScreen:
+    """A pipe or a file: no colour, nothing that moves."""
+
+    width = 80
+
+    def __init__(self, out: TextIO | None = None) -> None:
+        self._out = sys.stdout if out is None else out
+
+    def show(self, lines: Iterable[Line]) -> None:
+        for line in lines:
+            self._out.write(plain_command(line.text).rstrip() + "\n")
+        self._out.flush()
+
+    @contextmanager
+    def working(self, what: str) -> Iterator[None]:
+        yield
+
+    def markdown(self, pieces: Iterable[str]) -> str:
+        text = "".join(pieces)
+        self._out.write(plain_command(text).rstrip() + "\n")
+        self._out.flush()
+        return text
+
+    def control(self, sequence: str) -> bool:
+        return False
+
+
+class TerminalScreen:
+    """A terminal. `rich` is loaded with it and not before."""
+
+    def __init__(self, out: TextIO | None = None) -> None:
+        from rich.console import Console
+
+        self.console = Console(file=sys.stdout if out is None else out, highlight=False, markup=False, emoji=False)
+
+    @property
+    def width(self) -> int:
+        return width_now()
+
+    def show(self, lines: Iterable[Line]) -> None:
+        from rich.text import Text
+
+        for line in lines:
+            text = Text(plain_command(line.text).rstrip(), STYLES[line.tone])
+            self.console.print(text, soft_wrap=True)
+
+    def working(self, what: str) -> AbstractContextManager[None]:
+        from ppagent.chat.progress import spinning
+
+        return spinning(self.console, what)
+
+    def markdown(self, pieces: Iterable[str]) -> str:
+        from ppagent.chat.markdown import stream_markdown
+
+        return stream_markdown(self.console, pieces)
+
+    def control(self, sequence: str) -> bool:
+        self.console.file.write(sequence)
+        self.console.file.flush()
+        return True

@@ -1,0 +1,112 @@
+"""One conversation about one target: what is known, what was said, and who is asked."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ppagent.agent.budget import Cost
+from ppagent.agent.choosing import Usage
+from ppagent.agent.contribution import NOTHING, Contributes, with_own
+from ppagent.agent.desk import Desk
+from ppagent.agent.investigation import Investigation, Status
+from ppagent.agent.probes import next_probes
+from ppagent.agent.state import State, fresh_state
+from ppagent.agent.summary import summary_of
+from ppagent.changes.proposal import Plan
+from ppagent.chat.consent import Consent
+from ppagent.chat.halt import Halt
+from ppagent.chat.screen import Screen
+from ppagent.evidence.masking import mask
+from ppagent.report.lines import Line
+
+Speaker = Literal["user", "ppagent"]
+
+
+@dataclass(frozen=True)
+class Said:
+    """One message of the conversation."""
+
+    who: Speaker
+    text: str
+
+
+@dataclass
+class Session:
+    """Everything that a command or a question works with."""
+
+    id: str
+    target_text: str
+    """The target as the user named it."""
+    desk: Desk
+    screen: Screen
+    consent: Consent
+    halt: Halt = field(default_factory=Halt)
+    state: State = field(default_factory=fresh_state)
+    """The investigation as it is carried on from one question to the next."""
+    said: list[Said] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    """The user's statements, which are evidence."""
+    offer: str = ""
+    """What a yes would start."""
+    looked: bool = False
+    """Whether a whole investigation has ended since something new was told."""
+    status: Status = "finished"
+    seconds: float = 0.0
+    """Spent at work, waiting for the user left out."""
+    spent: Usage = Usage()
+    """By brains that are not at work any more."""
+    _planned_at: int = -1
+
+    def plan(self) -> Plan:
+        """What the evidence of now leads to."""
+        size = len(self.desk.ledger.evidence)
+        if size != self._planned_at:
+            self.desk.plan, self._planned_at = None, size
+        return self.desk.propose()
+
+    def cost(self) -> Cost:
+        usage, calls = self.desk.brain.usage(), self.state["tool_calls"]
+        tokens, usd = self.spent.tokens + usage.tokens, self.spent.usd + usage.usd
+        return Cost(self.seconds, len(self.state["asked"]), calls, tokens, usd)
+
+    def found(self) -> Investigation:
+        """All that is known now, in the form that reports take."""
+        desk = self.desk
+        board, facts, plan, verdict = desk.board(), desk.facts(), self.plan(), desk.verdict()
+        probes = next_probes(board)
+        added = desk.brain.contribution(board, facts) if isinstance(desk.brain, Contributes) else NOTHING
+        return Investigation(
+            session=self.id,
+            target_kind=desk.context.target.kind,
+            target_name=desk.context.target.name,
+            brain=desk.brain.name,
+            question=self.words[0] if self.words else facts.text("stated.question") or "",
+            status=self.status,
+            stopped=self.state["stopped"] if self.status != "cancelled" else "stopped",
+            verdict=verdict,
+            summary=summary_of(verdict, board, facts, plan, probes),
+            board=board,
+            evidence=tuple(desk.ledger.evidence),
+            missing=tuple(desk.ledger.missing),
+            plan=with_own(plan, added.proposals),
+            next_probes=probes,
+            denied=tuple(self.state["denied"]),
+            cost=self.cost(),
+            contribution=added,
+        )
+
+    def hear(self, text: str) -> None:
+        """Notes what the user said."""
+        self._note("user", text)
+
+    def say(self, lines: list[Line]) -> None:
+        """Shows an answer and notes it."""
+        self.screen.show(lines)
+        self._note("ppagent", "\n".join(line.text.rstrip() for line in lines))
+
+    def record(self, kind: str, **data: Any) -> None:
+        """Puts a line into the session's file. Secrets in it are the caller's to mask."""
+        self.desk.recorder.write(kind, **data)
+
+    def _note(self, who: Speaker, text: str) -> None:
+        self.said.append(Said(who, text))
+        self.record("said", who=who, text=mask(text))

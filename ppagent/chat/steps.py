@@ -1,0 +1,57 @@
+"""A question to a tool as the person sees it: a moving line while it runs, one line when it has ended."""
+
+from time import monotonic
+
+from ppagent.agent.nodes import Nodes
+from ppagent.agent.state import CallRow, State
+from ppagent.chat.session import Session
+from ppagent.chat.wording import call_in_words, duration, id_ranges
+from ppagent.evidence.evidence import Evidence, Missing
+from ppagent.report.lines import Line
+
+MOST_ARGUMENTS = 60
+"""Characters of a call that its line shows."""
+
+
+class ShownNodes(Nodes):
+    """The loop's steps, with every question to a tool shown, and not begun after a stop."""
+
+    def __init__(self, session: Session, quiet: bool = False) -> None:
+        super().__init__(session.desk)
+        self._session = session
+        self._quiet = quiet
+        """Whether finished questions get no line of their own."""
+
+    def act(self, state: State) -> State:
+        """Asks the tool, which puts what was found on the disk before anything else is asked."""
+        row = state["call"]
+        if row is None:
+            raise AssertionError("a question is chosen before it is asked")
+        session, ledger = self._session, self.desk.ledger
+        known, lacking, started = len(ledger.evidence), len(ledger.missing), monotonic()
+        session.halt.check()
+        with session.screen.working(f"{call_in_words(row['tool'], row['arguments'])}: {row['why']}"):
+            changes = super().act(state)
+        seconds = monotonic() - started
+        found, missing = tuple(ledger.evidence[known:]), tuple(ledger.missing[lacking:])
+        if not self._quiet:
+            session.screen.show([_line(row, seconds, found, self._why_not(row, missing), self._where(found))])
+        return changes
+
+    def _where(self, found: tuple[Evidence, ...]) -> str:
+        hosts = tuple(dict.fromkeys(item.host for item in found if item.host))
+        return " ".join(hosts or self.desk.context.target.hosts[:1])
+
+    def _why_not(self, row: CallRow, missing: tuple[Missing, ...]) -> str:
+        reasons = [item.why for item in missing or tuple(self.desk.ledger.missing) if item.tool == row["tool"]]
+        return reasons[-1] if reasons else "nothing found"
+
+
+def _line(row: CallRow, seconds: float, found: tuple[Evidence, ...], why_not: str, where: str) -> Line:
+    """What, where, grade, seconds, and the evidence it became."""
+    call = call_in_words(row["tool"], row["arguments"])
+    if len(call) > MOST_ARGUMENTS:
+        call = f"{call[: MOST_ARGUMENTS - 3]}..."
+    became = id_ranges(tuple(item.id for item in found)) if found else f"no answer: {why_not}"
+    text = f"  {call:<17} {where:<9} grade {row['grade']} {duration(seconds):>7}  {became}"
+    return Line(" ".join(text.split("\n")), "dim")
