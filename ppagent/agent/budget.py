@@ -24,6 +24,8 @@ class Budget:
     steps: int = 60
     seconds: float = 900.0
     usd: float = 2.0
+    tokens: int = 200_000
+    """Of a model, its prompts and its replies."""
 
     def used_up(self, cost: Cost) -> str:
         """Which limit is reached, in words; empty while there is something left."""
@@ -33,4 +35,6 @@ class Budget:
             return f"the budget of {self.seconds:g} s is used up"
         if cost.usd > 0 and cost.usd >= self.usd:
             return f"the budget of {self.usd:g} USD is used up"
+        if cost.tokens >= self.tokens:
+            return f"the budget of {self.tokens} tokens is used up"
         return ""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ppagent.agent.board import Board, Verdict
+from ppagent.agent.budget import Budget, Cost
 from ppagent.agent.toolbox import Offer
 from ppagent.evidence.evidence import Evidence, Missing
 from ppagent.evidence.facts import Facts
@@ -31,6 +32,8 @@ class Stop:
     """No further question, and why."""
 
     why: str
+    budget_used_up: bool = False
+    """Whether the brain had to stop short of what it would have done."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,9 @@ class View:
     """Keys of the questions chosen so far."""
     ceiling: Grade
     """Highest grade that needs nobody's approval."""
+    budget: Budget = Budget()
+    cost: Cost = Cost()
+    """What was spent of it so far."""
 
     def unasked(self) -> tuple[Offer, ...]:
         """Offers that need no argument and were not asked yet, whatever for."""

@@ -1,12 +1,13 @@
 """What a brain adds in its own words to what the code computed: checked where it can be, labelled as its own, and
 never part of the verdict or of a cause's state."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, runtime_checkable
 
 from ppagent.agent.board import Board
 from ppagent.causes.judge import State
-from ppagent.changes.proposal import Proposal
+from ppagent.changes.proposal import Plan, Proposal
 from ppagent.evidence.facts import Facts
 
 OTHER = "other"
@@ -77,3 +78,12 @@ class Contributes(Protocol):
     def contribution(self, board: Board, facts: Facts) -> Contribution:
         """What it adds, held against the board and the facts as they are at the end."""
         ...
+
+
+def with_own(plan: Plan, own: Sequence[Proposal]) -> Plan:
+    """The plan with a brain's own proposals behind the others; a change that the plan has already is not added."""
+    proposals = list(plan.proposals)
+    for proposal in own:
+        if all(proposal.change != known.change for known in proposals):
+            proposals.append(replace(proposal, id=f"P{len(proposals) + 1}"))
+    return replace(plan, proposals=tuple(proposals))

@@ -16,6 +16,7 @@ from ppagent.changes.proposal import Plan
 from ppagent.evidence.facts import Facts
 from ppagent.evidence.ledger import Ledger
 from ppagent.plugins import Grade, ToolContext
+from ppagent.sessions import Recorder, Unrecorded
 
 Planner = Callable[[Sequence[Judgement], Facts], Plan]
 Watcher = Callable[[ToolCall], None]
@@ -36,6 +37,7 @@ class Desk:
     """Whether somebody can be asked to allow a tool above the ceiling."""
     watch: Watcher | None = None
     """Called before a tool is asked, for whoever looks on."""
+    recorder: Recorder = field(default_factory=Unrecorded)
     causes: Sequence[Cause] = field(default_factory=all_causes)
     ledger: Ledger = field(default_factory=Ledger)
     plan: Plan | None = None
@@ -73,6 +75,8 @@ class Desk:
             offers=self.toolbox.offers,
             asked=frozenset(state["asked"]),
             ceiling=self.ceiling,
+            budget=self.budget,
+            cost=self.cost(state),
         )
 
     def _current(self) -> tuple[int, Facts, Board]:

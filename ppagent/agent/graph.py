@@ -22,9 +22,11 @@ STEPS_PER_QUESTION = 4
 
 
 def build_graph(nodes: Nodes) -> "CompiledStateGraph[State, None, State, State]":
-    """The compiled loop. It keeps its state between invocations only where somebody may be asked something."""
+    """The compiled loop. It keeps its state between invocations only where somebody may be asked something, and then
+    as plain data: a checkpoint that names a class to build comes back without it."""
     with _collector_paused():
         from langgraph.checkpoint.memory import InMemorySaver
+        from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
         from langgraph.graph import END, START, StateGraph
 
     graph = StateGraph(State)
@@ -41,7 +43,8 @@ def build_graph(nodes: Nodes) -> "CompiledStateGraph[State, None, State, State]"
     graph.add_edge("act", "judge")
     graph.add_edge("judge", "choose")
     graph.add_edge("propose", END)
-    return graph.compile(checkpointer=InMemorySaver() if nodes.desk.can_ask else None)
+    plain_data = JsonPlusSerializer(pickle_fallback=False, allowed_json_modules=None, allowed_msgpack_modules=None)
+    return graph.compile(checkpointer=InMemorySaver(serde=plain_data) if nodes.desk.can_ask else None)
 
 
 def after_choosing(state: State) -> Literal["approve", "propose"]:

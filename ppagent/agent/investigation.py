@@ -1,19 +1,19 @@
 """One investigation from a target to its result."""
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Literal
 
 from ppagent.agent.approvals import Approver, Request
 from ppagent.agent.board import Board, Verdict
 from ppagent.agent.budget import Budget, Cost
 from ppagent.agent.choosing import Brain
+from ppagent.agent.contribution import NOTHING, Contributes, Contribution, with_own
 from ppagent.agent.desk import Desk, Planner, Watcher
 from ppagent.agent.graph import build_graph, recursion_limit
 from ppagent.agent.nodes import Nodes
 from ppagent.agent.probes import next_probes
+from ppagent.agent.recording import head_of, tail_of
 from ppagent.agent.state import DeniedRow, State, fresh_state
 from ppagent.agent.summary import summary_of
 from ppagent.agent.toolbox import open_toolbox
@@ -23,9 +23,11 @@ from ppagent.changes.proposal import Plan
 from ppagent.evidence.evidence import Evidence, Missing
 from ppagent.evidence.facts import Facts
 from ppagent.plugins import Grade, ToolContext, ToolSource
+from ppagent.sessions import FIRST_KIND, Recorder, Unrecorded, new_session
 from ppagent.targets.target import Target
 
 Status = Literal["finished", "budget_used_up", "cancelled"]
+
 
 @dataclass(frozen=True)
 class Investigation:
@@ -48,15 +50,12 @@ class Investigation:
     next_probes: tuple[Probe, ...]
     denied: tuple[DeniedRow, ...]
     cost: Cost
+    contribution: Contribution = NOTHING
+    """What the brain adds in its own words."""
 
     @property
     def facts(self) -> Facts:
         return Facts(self.evidence)
-
-
-def new_session() -> str:
-    """An id that sorts by time and is not guessed."""
-    return f"{datetime.now(UTC):%y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
 def investigate(
@@ -71,6 +70,7 @@ def investigate(
     approver: Approver | None = None,
     watch: Watcher | None = None,
     session: str = "",
+    recorder: Recorder | None = None,
     causes: Sequence[Cause] | None = None,
 ) -> Investigation:
     """Asks tools until nothing can move the board, and says what it comes to.
@@ -89,9 +89,11 @@ def investigate(
         question=question,
         can_ask=approver is not None,
         watch=watch,
+        recorder=recorder or Unrecorded(),
         causes=all_causes() if causes is None else causes,
     )
     loop = _Loop(desk, approver, session or new_session())
+    desk.recorder.write(FIRST_KIND, **head_of(desk, loop.session))
     try:
         loop.run()
     except KeyboardInterrupt:
@@ -123,7 +125,9 @@ class _Loop:
                 self.state = step
             if asked is None or self._approver is None:
                 return
-            entry = _resume(self._approver(Request(**asked)))
+            allowed = self._approver(Request(**asked))
+            self.desk.recorder.write("approval", tool=asked["tool"], grade=asked["grade"], allowed=allowed)
+            entry = _resume(allowed)
 
 
 def _resume(answer: bool) -> Any:
@@ -136,7 +140,8 @@ def _result(loop: _Loop, status: Status) -> Investigation:
     desk, state = loop.desk, loop.state
     board, facts, plan = desk.board(), desk.facts(), desk.propose()
     verdict, probes = desk.verdict(), next_probes(board)
-    return Investigation(
+    added = desk.brain.contribution(board, facts) if isinstance(desk.brain, Contributes) else NOTHING
+    found = Investigation(
         session=loop.session,
         target_kind=desk.context.target.kind,
         target_name=desk.context.target.name,
@@ -149,8 +154,11 @@ def _result(loop: _Loop, status: Status) -> Investigation:
         board=board,
         evidence=tuple(desk.ledger.evidence),
         missing=tuple(desk.ledger.missing),
-        plan=plan,
+        plan=with_own(plan, added.proposals),
         next_probes=probes,
         denied=tuple(state["denied"]),
         cost=desk.cost(state),
+        contribution=added,
     )
+    desk.recorder.write("end", **tail_of(found))
+    return found

@@ -29,7 +29,7 @@ class Nodes:
         view = self.desk.view(state)
         choice = opening_call(view) or self.desk.brain.choose(view)
         if isinstance(choice, Stop):
-            return State(call=None, stopped=choice.why)
+            return State(call=None, stopped=choice.why, budget_used_up=choice.budget_used_up)
         if choice.key in view.asked:
             return State(call=None, stopped=f"{choice.tool} was asked this already")
         return State(call=self._row(choice), allowed=False, asked=[*state["asked"], choice.key])

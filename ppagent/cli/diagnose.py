@@ -27,6 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("target", metavar="TARGET", help=TARGET_HELP)
     add("--question", default="", metavar="TEXT", help="what you want to know, in your own words")
     add("--brain", choices=("auto", "rules", "llm"), default="auto", help="who chooses the next question (auto)")
+    add("--model", default="", metavar="NAME", help="a model, or a profile of the configuration (docs/llm.md)")
+    add("--base-url", default="", metavar="URL", help="OpenAI-compatible endpoint that serves it (OPENAI_BASE_URL)")
     add("--format", choices=FORMATS, help="of the report (by the file's suffix, else text)")
     add("-o", "--output", type=Path, metavar="FILE", help="write the report there")
     add("--ceiling", type=int, choices=GRADES, default=2, help="highest grade of tool that needs no approval (2)")
@@ -34,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--max-steps", type=NumberFrom(1, "steps", whole=True), metavar="N", help="questions at the most (60)")
     add("--max-seconds", type=NumberFrom(0, "seconds"), metavar="S", help="time at the most (900)")
     add("--max-cost", type=NumberFrom(0, "USD"), metavar="USD", help="cost of a model at the most (2)")
+    add("--max-tokens", type=NumberFrom(1, "tokens", whole=True), metavar="N", help="tokens of a model (200000)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,17 +59,26 @@ def exit_status(found: "Investigation") -> ExitStatus:
 
 
 def _investigate(args: argparse.Namespace, form: str) -> "Investigation":
+    from ppagent.sessions import SessionFile, is_session, new_session, sessions_folder
+
+    if is_session(Path(args.target)):
+        from ppagent.replay import replay
+
+        return replay(Path(args.target))
+
     from ppagent.brains.brain import brain_of
     from ppagent.targets.open import open_target
 
-    brain = brain_of(args.brain)
+    session = new_session()
+    record = SessionFile(sessions_folder() / f"{session}.jsonl")
+    brain = brain_of(args.brain, model=args.model, base_url=args.base_url, recorder=record)
     target = open_target(args.target, sys.stdin)
 
     from ppagent.agent.investigation import investigate
     from ppagent.changes.plan import make_plan
     from ppagent.plugins import Grade, discover
 
-    return investigate(
+    found = investigate(
         target,
         discover(),
         brain=brain,
@@ -76,13 +88,18 @@ def _investigate(args: argparse.Namespace, form: str) -> "Investigation":
         question=args.question,
         approver=_approver(args.yes, form),
         watch=_watch if target.kind != "recording" and sys.stderr.isatty() else None,
+        session=session,
+        recorder=record if brain.name == "llm" else None,
     )
+    if record.begun:
+        note(f"the session is in {record.path}")
+    return found
 
 
 def _budget(args: argparse.Namespace) -> "Budget":
     from ppagent.agent.budget import Budget
 
-    given = {"steps": args.max_steps, "seconds": args.max_seconds, "usd": args.max_cost}
+    given = {"steps": args.max_steps, "seconds": args.max_seconds, "usd": args.max_cost, "tokens": args.max_tokens}
     return replace(Budget(), **{name: value for name, value in given.items() if value is not None})
 
 

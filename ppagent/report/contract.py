@@ -90,6 +90,24 @@ class DeniedPart(_Part):
     why: str
 
 
+class RemarkPart(_Part):
+    about: str
+    """A cause, or empty for closing words."""
+    stance: Literal["for", "against", "closing"]
+    says: str
+    evidence: tuple[str, ...]
+
+
+class ModelPart(_Part):
+    """What a model added. Its own hypotheses and proposals stand among the others, with the cause "other"."""
+
+    name: str
+    remarks: tuple[RemarkPart, ...]
+    struck: int
+    """Statements left out because the evidence does not hold them."""
+    notes: tuple[str, ...]
+
+
 class CostPart(_Part):
     seconds: float
     steps: int
@@ -113,4 +131,6 @@ class Contract(_Part):
     waterfall: tuple[WaterfallPart, ...]
     next_probes: tuple[ProbePart, ...]
     denied: tuple[DeniedPart, ...]
+    model: ModelPart | None
+    """Null where no model was asked."""
     cost: CostPart

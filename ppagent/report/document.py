@@ -16,6 +16,7 @@ from ppagent.changes.proposal import Predicted
 from ppagent.model.waterfall import Step as Bar
 from ppagent.report.exhibits import Exhibit, exhibit_of
 from ppagent.report.headline import headline, provenance
+from ppagent.report.own import own_statements
 from ppagent.report.pictures.figures import Figures, figures_of
 from ppagent.report.plain import plain
 from ppagent.report.steps import Step, steps_of
@@ -91,6 +92,8 @@ class Document:
     """Further refuted causes, for a report that has room."""
     cannot_tell: tuple[Note, ...]
     more_undecided: tuple[Note, ...]
+    own: tuple[Note, ...]
+    """What a model added in its own words."""
     probes: tuple[Note, ...]
     """What to look at next, where the verdict hangs on it."""
     denied: tuple[Note, ...]
@@ -128,6 +131,7 @@ def document_of(found: Investigation) -> Document:
         more_ruled_out=tuple(_ruled_out(h) for h in refuted[MOST_RULED_OUT:]),
         cannot_tell=tuple(_cannot_tell(h) for h in open_ones[:most_open]),
         more_undecided=tuple(_cannot_tell(h) for h in open_ones[most_open:]),
+        own=tuple(Note(own.label, own.says, own.cites) for own in own_statements(found)),
         probes=_probes(found),
         denied=tuple(Note(d["tool"], plain(d["why"])) for d in found.denied),
         missing=tuple(Note(m.tool, plain(f"{m.why}{f' on {m.host}' if m.host else ''}")) for m in found.missing),
@@ -213,8 +217,17 @@ def _footer(found: Investigation) -> str:
     calls = sum(cost.tool_calls.values())
     disturbing = sum(n for grade, n in cost.tool_calls.items() if int(grade) > 2)
     kind = f"{disturbing} of them disturbed the server" if disturbing else "all reads"
-    parts = [f"{calls} tool call{'' if calls == 1 else 's'}, {kind}", f"{cost.seconds:.1f} s", f"{found.brain} brain"]
+    parts = [f"{calls} tool call{'' if calls == 1 else 's'}, {kind}", f"{cost.seconds:.1f} s", _brain(found)]
     if cost.tokens or cost.usd:
         parts.append(f"{cost.tokens} tokens, {cost.usd:.2f} USD")
     parts += [found.stopped] if found.status != "finished" else []
     return " · ".join([*parts, f"session {found.session}"])
+
+
+def _brain(found: Investigation) -> str:
+    """Who chose the questions."""
+    return (
+        f"{found.brain} brain ({plain(found.contribution.model)})"
+        if found.contribution.model
+        else f"{found.brain} brain"
+    )

@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 from ppagent.agent.board import Hypothesis
+from ppagent.agent.contribution import OTHER, UNPROVEN, Contribution, Outcome, OwnHypothesis
 from ppagent.agent.investigation import Investigation
 from ppagent.causes.cause import Observation
 from ppagent.changes.proposal import Predicted, Proposal
@@ -16,10 +17,12 @@ from ppagent.report.contract import (
     DeniedPart,
     EvidencePart,
     HypothesisPart,
+    ModelPart,
     PredictedPart,
     ProbePart,
     ProposalPart,
     ReasonPart,
+    RemarkPart,
     TargetPart,
     WaterfallPart,
 )
@@ -33,12 +36,16 @@ def contract_of(found: Investigation) -> Contract:
         brain=found.brain,
         verdict=found.verdict,
         summary=found.summary,
-        hypotheses=tuple(_hypothesis(h) for h in found.board.hypotheses),
+        hypotheses=(
+            *(_hypothesis(h) for h in found.board.hypotheses),
+            *(_own_hypothesis(h) for h in found.contribution.hypotheses),
+        ),
         evidence=tuple(_evidence(e) for e in found.evidence),
         proposals=tuple(_proposal(p) for p in found.plan.proposals),
         waterfall=tuple(WaterfallPart(step=s.step, value=s.value, unit=s.unit) for s in found.plan.waterfall),
         next_probes=tuple(ProbePart(tool=p.tool, why=p.why, grade=p.grade) for p in found.next_probes),
         denied=tuple(DeniedPart(**row) for row in found.denied),
+        model=_model(found.contribution),
         cost=CostPart(
             seconds=round(found.cost.seconds, 3),
             steps=found.cost.steps,
@@ -80,6 +87,32 @@ def _hypothesis(hypothesis: Hypothesis) -> HypothesisPart:
         because=_reasons(judgement.because),
         against=_reasons(judgement.against),
     )
+
+
+def _own_hypothesis(own: OwnHypothesis) -> HypothesisPart:
+    """A model's hypothesis. Its reasons are its predictions, in words made by code."""
+
+    def told(outcome: Outcome) -> tuple[ReasonPart, ...]:
+        return tuple(
+            ReasonPart(evidence=e, says=p.says) for p in own.predictions if p.outcome == outcome for e in p.cites
+        )
+
+    return HypothesisPart(
+        id=own.id,
+        cause=OTHER,
+        name=f"{UNPROVEN}: {own.says}",
+        state=own.state,
+        confidence=round(own.confidence, 4),
+        because=told("holds"),
+        against=told("fails"),
+    )
+
+
+def _model(added: Contribution) -> ModelPart | None:
+    if not added.model and not added.notes:
+        return None
+    remarks = tuple(RemarkPart(about=r.about, stance=r.stance, says=r.says, evidence=r.cites) for r in added.remarks)
+    return ModelPart(name=added.model, remarks=remarks, struck=added.struck, notes=added.notes)
 
 
 def _reasons(observations: tuple[Observation, ...]) -> tuple[ReasonPart, ...]:

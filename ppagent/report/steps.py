@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ppagent.agent.contribution import OTHER
 from ppagent.causes.cause import RemedyKind
 from ppagent.changes.proposal import Predicted, Proposal
 from ppagent.report.plain import plain, plain_command
@@ -59,7 +60,7 @@ def _step(proposal: Proposal, notes: tuple[Note, ...], before: Sequence[RemedyKi
     by_hand = proposal.kind == "operator"
     return Step(
         id=proposal.id,
-        heading=_heading(proposal.kind, before),
+        heading="ONLY TO TRY OUT, one restart" if OTHER in proposal.causes else _heading(proposal.kind, before),
         title=plain(proposal.title),
         causes=proposal.causes,
         cites=proposal.cites,

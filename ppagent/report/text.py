@@ -117,6 +117,7 @@ def _closing(document: Document, width: int) -> Iterator[Line]:
     yield from _notes("NOT THE CURE", document.declined, (), width)
     yield from _notes("RULED OUT", document.ruled_out, document.also_ruled_out, width)
     yield from _notes("CANNOT TELL", document.cannot_tell, document.also_undecided, width)
+    yield from _notes("MODEL ADDS", document.own, (), width)
     yield from _notes("LOOK NEXT", document.probes, (), width)
     yield from _notes("DENIED", document.denied, (), width)
     unanswered = " · ".join(f"{note.label}: {note.says}" for note in document.missing)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from ppagent.agent.board import Hypothesis
+from ppagent.agent.board import Board
 from ppagent.brains.llm.figures import made_up
 from ppagent.evidence.evidence import Evidence
 from ppagent.evidence.masking import mask
@@ -89,11 +89,14 @@ def _wrong_cites(statement: Statement, grounds: Grounds) -> list[str]:
 def _wrong_words(statement: Statement, grounds: Grounds) -> list[str]:
     wrong = [f"this version has no flag {flag}" for flag in _FLAG.findall(statement.says) if flag not in grounds.flags]
     wrong += [f"there is no cause {cause}" for cause in _CAUSE.findall(statement.says) if cause not in grounds.causes]
-    if _ADDRESS.search(statement.says):
-        wrong.append("it names an address")
-    if _COMMAND.search(statement.says):
-        wrong.append("it holds a command or a path; changes are proposed with propose")
+    if says_to_act(statement.says):
+        wrong.append("it holds a command, a path or an address; changes are proposed with propose")
     return wrong
+
+
+def says_to_act(says: str) -> bool:
+    """Whether a sentence holds something to run or to reach."""
+    return _ADDRESS.search(says) is not None or _COMMAND.search(says) is not None
 
 
 def _wrong_figures(statement: Statement, grounds: Grounds, also: Iterable[float]) -> list[str]:
@@ -103,16 +106,13 @@ def _wrong_figures(statement: Statement, grounds: Grounds, also: Iterable[float]
     return [f"the evidence it cites does not hold {', '.join(dict.fromkeys(wrong))}"]
 
 
-def bears_on(hypothesis: Hypothesis, cited: Iterable[Evidence]) -> bool:
-    """Whether any of the evidence has to do with a cause: it was observed for or against it, or holds a fact that the
-    cause wants to know."""
-    judgement = hypothesis.judgement
-    observed = {cite for o in (*judgement.because, *judgement.against) for cite in o.cites}
-    return any(
-        item.id in observed or any(_matches(want, name) for want in judgement.cause.wants for name in item.facts)
-        for item in cited
-    )
-
-
-def _matches(want: str, fact: str) -> bool:
-    return fact.startswith(want.removesuffix("*")) if want.endswith("*") else fact == want
+def named_causes(says: str, board: Board, allowed: Collection[str] = ()) -> list[str]:
+    """Causes that a sentence names, by id or by all words of their name, besides the allowed and the supported ones."""
+    words = set(re.findall(r"[a-z0-9]+", says.lower()))
+    return [
+        h.cause_id
+        for h in board.hypotheses
+        if h.state != "supported"
+        and h.cause_id not in allowed
+        and (h.cause_id in says or set(re.findall(r"[a-z0-9]+", h.judgement.cause.name.lower())) <= words)
+    ]

@@ -1,0 +1,24 @@
+"""The evidence at the end of a page, to unfold; every citation leads here."""
+
+from collections.abc import Collection
+from html import escape
+
+from ppagent.report.exhibits import Exhibit, FactRow
+
+
+def exhibit_details(exhibit: Exhibit, used: Collection[str]) -> str:
+    """One piece of evidence. The anchor lies inside, so that a browser unfolds it when a citation leads there."""
+    mark = "" if exhibit.id in used else ' class="unused"'
+    excerpt = f'<pre class="excerpt">{escape(exhibit.excerpt)}</pre>' if exhibit.excerpt else ""
+    rows = "".join(_row(fact) for fact in exhibit.facts)
+    return (
+        f'<details{mark}><summary><b class="id">{escape(exhibit.id)}</b> {escape(exhibit.source)} '
+        f'<span class="dim">by {escape(exhibit.tool)}</span></summary>'
+        f'<div class="exhibit" id="{escape(exhibit.id)}">{excerpt}<table>{rows}</table></div></details>\n'
+    )
+
+
+def _row(fact: FactRow) -> str:
+    cut = f'<span class="dim"> (cut: {fact.cut} characters in all)</span>' if fact.cut else ""
+    meaning = f'<span class="dim">{escape(fact.meaning)}</span>' if fact.meaning else ""
+    return f"<tr><th>{escape(fact.name)}{meaning}</th><td>{escape(fact.value)}{cut}</td></tr>"
