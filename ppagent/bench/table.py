@@ -13,8 +13,8 @@ COLUMNS = (
     ("ITL p50", 9),
     ("p99 ms", 8),
     ("TPOT", 8),
-    ("E2E p50 s", 10),
-    ("in flight", 10),
+    ("E2E p50 s", 11),
+    ("in flight", 13),
     ("slot", 5),
     ("failed", 7),
 )

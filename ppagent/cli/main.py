@@ -20,6 +20,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "flags": ("ppagent.cli.flags", "the launch flags of an SGLang version"),
     "check": ("ppagent.cli.check", "whether an SGLang version would accept a launch command"),
     "predict": ("ppagent.cli.predict", "what a setting would give, by the pipeline model alone"),
+    "bench": ("ppagent.cli.bench", "load a server and measure what its clients get"),
+    "try": ("ppagent.cli.try_", "a before/after experiment on a live server, put back whatever happens"),
     "eval": ("ppagent_evals.command", "score brains on recorded incidents, offline"),
     "tools": ("ppagent.cli.tools", "the tools found, with origin, grade and state"),
 }

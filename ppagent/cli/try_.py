@@ -1,0 +1,103 @@
+"""`ppagent try`: a before/after experiment on a live server, with a noise band and a way back."""
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from ppagent.cli.common import NumberFrom, note, somebody_there
+from ppagent.cli.load_options import LIVE_HELP, add_load_arguments
+from ppagent.errors import ExitStatus, UserError
+
+if TYPE_CHECKING:
+    from ppagent.bench.reach import Reached
+
+NAME = "try"
+HELP = """Tries a change on a running server and measures what it gives.
+
+  ppagent try TARGET --set pp_max_micro_batch_size=1     live: old, new, old again; put back after
+  ppagent try TARGET --proposal P2 --report REPORT.json  a restart with a new launch command
+  ppagent try TARGET --restore                           put back what a trial that died left behind
+
+Nothing is changed before you have seen what will be done and said yes, or allowed its grade
+with --yes (3 for a live change, 5 for a restart)."""
+GRADES = range(6)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("target", metavar="TARGET", help=LIVE_HELP)
+    add("--set", dest="setting", metavar="NAME=VALUE", help="the live setting to try: pp_max_micro_batch_size")
+    add("--proposal", metavar="ID", help="the proposal of a diagnosis to try (P2)")
+    add("--report", metavar="FILE", help="that diagnosis, as `diagnose --format json` wrote it; made anew without")
+    add("--restore", action="store_true", help="put back what an earlier trial left behind, and nothing else")
+    add("--yes", type=int, choices=GRADES, default=0, metavar="GRADE", help="allow what needs up to this grade")
+    add("--observe", action="store_true", help="send nothing: measure the traffic that is there")
+    add("--concurrency", type=NumberFrom(1, "requests", whole=True), metavar="N", help="of the own load (the stages)")
+    add("--think-time", type=NumberFrom(0, "seconds"), default=0.1, metavar="S", help="pause of a client (0.1)")
+    add_load_arguments(parser)
+    add("--seconds", type=NumberFrom(1, "seconds"), default=30.0, metavar="S", help="of each measurement (30)")
+    add("--turnovers", type=NumberFrom(1, "generations", whole=True), default=2, metavar="N",
+        help="generations of requests to let pass after a change (2)")  # fmt: skip
+    add("--max-seconds", type=NumberFrom(10, "seconds"), default=900.0, metavar="S", help="of each wait or start (900)")
+    add("--no-forecast", action="store_true", help="measure no levels for a forecast first")
+    add("--no-answers", action="store_true", help="do not compare answers before and after")
+    add("--format", choices=("text", "json"), default="text", help="of the result (text)")
+
+
+def run(args: argparse.Namespace) -> int:
+    from ppagent.bench.reach import reach
+
+    asked = [name for name in ("setting", "proposal", "restore") if getattr(args, name)]
+    if len(asked) != 1:
+        raise UserError("Say what to try: --set, --proposal or --restore, one of them.", "`ppagent try --help`.")
+    reached = reach(args.target, args.port, os.environ)
+    try:
+        return _run(args, reached, asked[0])
+    finally:
+        reached.close()
+
+
+def _run(args: argparse.Namespace, reached: "Reached", asked: str) -> int:
+    from ppagent.cli.left_behind import offer_restore
+    from ppagent.cli.try_live import run_live_trial
+
+    if asked == "restore":
+        return _restore(reached)
+    if not offer_restore(reached, args.target, allowed=args.yes >= 3):
+        return blocked("an earlier trial's change is still in force, so there is no old state to compare with")
+    return run_live_trial(args, reached)
+
+
+def _restore(reached: "Reached") -> int:
+    from ppagent.trials.change import restore
+    from ppagent.trials.note import read_note
+
+    left = read_note(reached.name)
+    if left is None:
+        note(f"nothing is left behind on {reached.name}.")
+        return ExitStatus.OK
+    sys.stdout.write(f"{restore(left, reached.control)}\n")
+    return ExitStatus.OK
+
+
+def agreed(plan: str, grade: int, yes: int) -> bool:
+    """Shows the plan; whether it may be carried out: by --yes, or by the person at the terminal."""
+    sys.stderr.write(f"{plan}\n")
+    if yes >= grade:
+        return True
+    if not somebody_there():
+        return False
+    sys.stderr.write("do it? [y]es, [n]o: ")
+    sys.stderr.flush()
+    try:
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+    except KeyboardInterrupt:
+        sys.stderr.write("no\n")
+        return False
+
+
+def blocked(why: str) -> ExitStatus:
+    """Nothing was done, and why."""
+    note(f"nothing was changed: {why}.")
+    return ExitStatus.BLOCKED_BY_POLICY

@@ -1,0 +1,145 @@
+"""The live side of `ppagent try`: from the command line to the experiment and back."""
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass
+
+from ppagent.bench.prompts import Span
+from ppagent.bench.reach import Reached
+from ppagent.bench.session import PromptSource
+from ppagent.bench.shape import Shape
+from ppagent.cli.common import note
+from ppagent.cli.load_options import prompt_source
+from ppagent.errors import ExitStatus, UserError
+from ppagent.trials.change import LiveChange
+from ppagent.trials.foresight import Foresight, levels_below, measure_levels
+from ppagent.trials.limit import NAMES, LimitState, check_change, read_limit
+from ppagent.trials.live import Outcome, run_live
+from ppagent.trials.observed import ObservedTraffic
+from ppagent.trials.outputs import OutputCheck
+from ppagent.trials.own_load import OwnLoad
+from ppagent.trials.phase import Meter
+from ppagent.trials.record import RecordedForesight, record_outcome
+from ppagent.trials.story import as_data, live_plan, live_result
+
+GRADE = 3
+LEVEL_SHARE = 0.4
+"""How long a level for the forecast takes, as a share of a measurement."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is to be tried, all settled."""
+
+    reached: Reached
+    state: LimitState
+    new: int
+    shape: Shape
+    seconds: float
+    observe: bool
+    levels: tuple[int, ...]
+
+    @property
+    def about_s(self) -> float:
+        """A guess: turning over takes about as long as measuring."""
+        return 3 * 2 * self.seconds + len(self.levels) * 2 * LEVEL_SHARE * self.seconds + 5
+
+
+def run_live_trial(args: argparse.Namespace, reached: Reached) -> int:
+    """Plan, approval, experiment, result. An exit status."""
+    from ppagent.cli.try_ import agreed, blocked
+
+    trial = _trial(args, reached)
+    meter = _described(args, trial)
+    plan = live_plan(
+        reached.name,
+        trial.state,
+        trial.new,
+        meter,
+        seconds=trial.seconds,
+        about_s=trial.about_s,
+        levels=trial.levels,
+    )
+    if not agreed(plan, GRADE, args.yes):
+        return blocked(f"it needs a yes, or --yes {GRADE}")
+    try:
+        outcome = _carry_out(args, trial)
+    except KeyboardInterrupt:
+        note(f"cancelled; {trial.state.key} is at {read_limit(reached.control).value}.")
+        return ExitStatus.CANCELLED
+    if args.format == "json":
+        sys.stdout.write(json.dumps(as_data(reached.name, outcome), indent=2) + "\n")
+    else:
+        sys.stdout.write(live_result(outcome) + "\n")
+    return ExitStatus.NOT_ENOUGH_EVIDENCE if outcome.comparison.outcome == "cannot tell" else ExitStatus.OK
+
+
+def read_setting(text: str) -> tuple[str, int]:
+    """`pp_max_micro_batch_size=1`, dashes allowed. Raises UserError."""
+    name, equals, value = text.partition("=")
+    key = name.strip().lstrip("-").replace("-", "_")
+    if key not in NAMES:
+        raise UserError(f"{name} cannot be set on a running server.", f"Live there is {NAMES[0]} alone.")
+    if not equals or not value.strip().isdigit():
+        raise UserError(f"--set {text} has no whole number.", f"Write --set {NAMES[0]}=1.")
+    return key, int(value)
+
+
+def _trial(args: argparse.Namespace, reached: Reached) -> Trial:
+    _, new = read_setting(args.setting)
+    state = read_limit(reached.control)
+    check_change(state, new)
+    concurrency = args.concurrency or max(2, state.stages)
+    shape = Shape(
+        concurrency=concurrency,
+        think_s=args.think_time,
+        input_tokens=args.input_len,
+        output_tokens=args.output_len,
+        seed=args.seed,
+        seconds=args.seconds,
+    )
+    levels = () if args.observe or args.no_forecast else levels_below(concurrency)
+    return Trial(reached, state, new, shape, args.seconds, args.observe, levels)
+
+
+def _described(args: argparse.Namespace, trial: Trial) -> str:
+    if args.observe:
+        return ObservedTraffic(trial.reached.control).describes
+    name = args.prompts.name if args.prompts is not None else ""
+    return OwnLoad(trial.reached.endpoint, trial.shape, PromptSource(name=name)).describes
+
+
+def _carry_out(args: argparse.Namespace, trial: Trial) -> Outcome:
+    control = trial.reached.control
+    check = None if args.no_answers else OutputCheck(control)
+    change = LiveChange(control, trial.reached.name, trial.state, trial.new)
+    meter: Meter = ObservedTraffic(control)
+    foresee = None
+    if not trial.observe:
+        source = prompt_source(args, control)
+        endpoint, limit_s = trial.reached.endpoint, args.max_seconds
+        levels = measure_levels(endpoint, _short(trial.shape), source, trial.levels, LEVEL_SHARE * trial.seconds, _say)
+        meter = OwnLoad(endpoint, trial.shape, source, turnovers=args.turnovers, settle_limit_s=limit_s)
+        if not args.no_forecast:
+            made = Foresight(control.server_info(), levels, trial.state.value, trial.new, trial.shape.concurrency or 1)
+            foresee = RecordedForesight(made, trial.reached.name, trial.state, trial.new)
+    outcome = run_live(change, meter, seconds=trial.seconds, foresee=foresee, check=check, say=_say)
+    if foresee is not None:
+        record_outcome(foresee, outcome)
+    return outcome
+
+
+def _short(shape: Shape) -> Shape:
+    """For levels that only show the turn: answers of half the length do."""
+    low, high = shape.output_tokens.low, shape.output_tokens.high
+    return Shape(
+        concurrency=shape.concurrency,
+        input_tokens=shape.input_tokens,
+        output_tokens=Span(max(2, low // 2), max(2, high // 2)),
+        seed=shape.seed,
+    )
+
+
+def _say(sentence: str) -> None:
+    note(sentence)
