@@ -16,9 +16,13 @@ _TIMER = {"SGLANG_ENABLE_METRICS_DEVICE_TIMER": "1"}
 
 def healthy_pp4_loaded() -> Incident:
     server = Server(
-        "0.5.12", QWEN3_32B, L40S, pp=4, env=_TIMER,
+        "0.5.12",
+        QWEN3_32B,
+        L40S,
+        pp=4,
+        env=_TIMER,
         flags={"--pp-max-micro-batch-size": "16", "--enable-metrics": "true", "--decode-log-interval": "41"},
-    )  # fmt: skip
+    )
     scene = Scene("healthy-pp4-loaded", server, "2026-05-11T09:12:04")
     scene.start(load_s=61)
     load = Load((16,) * 4, 88, 512, 768, prefill_ms_per_k=52, occupancy=(93, 94, 94, 96))
@@ -44,10 +48,12 @@ def healthy_pp4_loaded() -> Incident:
             forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph", "--pp-max-micro-batch-size"),
             evidence=("server.log",),
         ),
-        hosts={"box": scene.host(gpus__csv=scene.gpus(power), topology__txt=topology(4), server_info__json=scene.info())
-               | dict(scene.metrics())},
+        hosts={
+            "box": scene.host(gpus__csv=scene.gpus(power), topology__txt=topology(4), server_info__json=scene.info())
+            | dict(scene.metrics())
+        },
         files={"bench.jsonl": jsonl([measured(done, load)])},
-    )  # fmt: skip
+    )
 
 
 def healthy_tp8_h200() -> Incident:

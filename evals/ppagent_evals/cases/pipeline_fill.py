@@ -86,10 +86,14 @@ def pp001_pp8() -> Incident:
             note="#running-req equals the client's concurrency on every line of PP0, so one slot is filled.",
             ref="made up: turns of 31 / 64 / 95 ms at 1 / 8 / 16 requests in one slot",
         ),
-        hosts={"node": scene.host(gpus__csv=scene.gpus(spread(24, 158, 8)), topology__txt=_NVSWITCH,
-                                  server_info__json=scene.info()) | metrics},
+        hosts={
+            "node": scene.host(
+                gpus__csv=scene.gpus(spread(24, 158, 8)), topology__txt=_NVSWITCH, server_info__json=scene.info()
+            )
+            | metrics
+        },
         files={"bench.jsonl": jsonl(rows)},
-    )  # fmt: skip
+    )
 
 
 def pp001_pp4_tp2() -> Incident:
@@ -120,11 +124,17 @@ def pp001_pp4_tp2() -> Incident:
             note="One slot of four holds all 32 requests. The arguments line is a dict in this version.",
             ref="made up: turns of 26 / 38 / 62 ms at 2 / 8 / 32 requests in one slot",
         ),
-        hosts={"node": scene.host(gpus__csv=scene.gpus(spread(27, 176, 8)), topology__txt=_NVSWITCH,
-                                  server_info__json=scene.info(), loads__json=scene.loads())},
+        hosts={
+            "node": scene.host(
+                gpus__csv=scene.gpus(spread(27, 176, 8)),
+                topology__txt=_NVSWITCH,
+                server_info__json=scene.info(),
+                loads__json=scene.loads(),
+            )
+        },
         files={"bench.jsonl": jsonl(rows)},
         stated=("Each card draws about 175 W of 500 W under load.",),
-    )  # fmt: skip
+    )
 
 
 def pp003_limit_left_behind() -> Incident:
@@ -153,10 +163,16 @@ def pp003_limit_left_behind() -> Incident:
             note="Limit 1 over 8 slots lets 8 requests run; 56 wait with no KV in use to speak of.",
             ref="made up",
         ),
-        hosts={"node": scene.host(gpus__csv=scene.gpus(spread(91, 266, 8)), topology__txt=_NVSWITCH,
-                                  server_info__json=scene.info(), loads__json=scene.loads())},
+        hosts={
+            "node": scene.host(
+                gpus__csv=scene.gpus(spread(91, 266, 8)),
+                topology__txt=_NVSWITCH,
+                server_info__json=scene.info(),
+                loads__json=scene.loads(),
+            )
+        },
         files={"bench.jsonl": jsonl([measured(done, load)])},
-    )  # fmt: skip
+    )
 
 
 def dense_few_requests() -> Incident:

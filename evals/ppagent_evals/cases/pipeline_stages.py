@@ -82,10 +82,14 @@ def pp004_slow_card() -> Incident:
             "neighbours read 1.79. Fewer layers on it would help.",
             ref="made up: 16 layers each, step times by memory bandwidth",
         ),
-        hosts={"rig": scene.host(gpus__csv=scene.gpus(gpus), topology__txt=topology(4, near="PHB"),
-                                 server_info__json=scene.info()) | dict(scene.metrics())},
+        hosts={
+            "rig": scene.host(
+                gpus__csv=scene.gpus(gpus), topology__txt=topology(4, near="PHB"), server_info__json=scene.info()
+            )
+            | dict(scene.metrics())
+        },
         files={"bench.jsonl": jsonl([measured(done, load)])},
-    )  # fmt: skip
+    )
 
 
 def pp007_return_path() -> Incident:
@@ -120,19 +124,28 @@ def pp007_return_path() -> Incident:
             "and the CPU work between turns are not hidden.",
             ref="made up; signature after sgl-project/sglang#40499 and the loop of 0.5.7+",
         ),
-        hosts={"node": scene.host(gpus__csv=scene.gpus(spread(98, 281, 8)), topology__txt=_NVSWITCH,
-                                  server_info__json=scene.info()) | dict(scene.metrics())},
+        hosts={
+            "node": scene.host(
+                gpus__csv=scene.gpus(spread(98, 281, 8)), topology__txt=_NVSWITCH, server_info__json=scene.info()
+            )
+            | dict(scene.metrics())
+        },
         files={"bench.jsonl": jsonl([measured(done, load)])},
-    )  # fmt: skip
+    )
 
 
 def _node(index: int) -> Scene:
     flags = {
-        "--trust-remote-code": "true", "--disable-radix-cache": "true", "--mem-fraction-static": "0.9",
-        "--cuda-graph-bs": "1 2 4 8 16 32 64 128 256 512 768 896 1024", "--max-running-requests": "512",
-        "--chunked-prefill-size": "16384", "--context-length": "16384", "--attention-backend": "flashinfer",
+        "--trust-remote-code": "true",
+        "--disable-radix-cache": "true",
+        "--mem-fraction-static": "0.9",
+        "--cuda-graph-bs": "1 2 4 8 16 32 64 128 256 512 768 896 1024",
+        "--max-running-requests": "512",
+        "--chunked-prefill-size": "16384",
+        "--context-length": "16384",
+        "--attention-backend": "flashinfer",
         "--watchdog-timeout": "3600",
-    }  # fmt: skip
+    }
     env = {"SGL_ENABLE_JIT_DEEPGEMM": "0"}
     server = Server("0.4.9", QWEN3_235B, H200, tp=8, pp=4, nnodes=4, node=index, flags=flags, env=env)
     scene = Scene(f"pp007-blocking-send-receive-{index}", server, "2025-07-11T06:14:40")
@@ -144,12 +157,25 @@ def _node(index: int) -> Scene:
 def pp007_blocking_send_receive() -> Incident:
     nodes = [_node(index) for index in range(2)]
     row: Row = {
-        "backend": "sglang", "dataset_name": "random-ids", "request_rate": "inf", "random_input_len": 1000,
-        "random_output_len": 1000, "random_range_ratio": 0.9, "duration": 47.13, "completed": 128,
-        "total_input_tokens": 121127, "total_output_tokens": 121703, "request_throughput": 2.72,
-        "output_throughput": 2582.28, "input_throughput": 2570.06, "mean_e2e_latency_ms": 45690.4,
-        "mean_ttft_ms": 45688.9, "mean_tpot_ms": 0.0, "mean_itl_ms": 0.0, "disable_stream": True,
-    }  # fmt: skip
+        "backend": "sglang",
+        "dataset_name": "random-ids",
+        "request_rate": "inf",
+        "random_input_len": 1000,
+        "random_output_len": 1000,
+        "random_range_ratio": 0.9,
+        "duration": 47.13,
+        "completed": 128,
+        "total_input_tokens": 121127,
+        "total_output_tokens": 121703,
+        "request_throughput": 2.72,
+        "output_throughput": 2582.28,
+        "input_throughput": 2570.06,
+        "mean_e2e_latency_ms": 45690.4,
+        "mean_ttft_ms": 45688.9,
+        "mean_tpot_ms": 0.0,
+        "mean_itl_ms": 0.0,
+        "disable_stream": True,
+    }
     hosts = {
         f"node{i}": scene.host(gpus__csv=scene.gpus(spread(99, 331, 8)), topology__txt=_NVSWITCH)
         for i, scene in enumerate(nodes)
@@ -192,10 +218,22 @@ def pp009_8b_over_eight() -> Incident:
     scene.start(load_s=9)
     load = Load((4,) * 8, 49.5, 447, 68, prefill_ms_per_k=20)
     scene.serve(load, 2.6)
-    pp8: Row = {"tool": "own script, offline batch", "max_concurrency": 32, "completed": 256, "duration": 29.89,
-                "total_input_tokens": 114532, "total_output_tokens": 17517, "output_throughput": 586.03}  # fmt: skip
-    pp1: Row = {**pp8, "duration": 30.11, "total_input_tokens": 113632, "total_output_tokens": 17004,
-                "output_throughput": 564.79}  # fmt: skip
+    pp8: Row = {
+        "tool": "own script, offline batch",
+        "max_concurrency": 32,
+        "completed": 256,
+        "duration": 29.89,
+        "total_input_tokens": 114532,
+        "total_output_tokens": 17517,
+        "output_throughput": 586.03,
+    }
+    pp1: Row = {
+        **pp8,
+        "duration": 30.11,
+        "total_input_tokens": 113632,
+        "total_output_tokens": 17004,
+        "output_throughput": 564.79,
+    }
     return Incident(
         "pp009-8b-over-eight",
         "An 8B model over eight stages, no faster than on one card",
@@ -217,11 +255,16 @@ def pp009_8b_over_eight() -> Incident:
             "on each card is the layout.",
             ref="vllm-project/vllm#11500 (both throughputs, 20-50 % utilisation), retold for SGLang; hardware made up",
         ),
-        hosts={"node": scene.host(gpus__csv=scene.gpus([Gpu(u, 96 + u) for u in (47, 33, 28, 24, 31, 22, 36, 41)],
-                                                       before_end_s=2.5, count=3),
-                                  topology__txt=topology(8, near="NV12", far="NV12"))},
+        hosts={
+            "node": scene.host(
+                gpus__csv=scene.gpus(
+                    [Gpu(u, 96 + u) for u in (47, 33, 28, 24, 31, 22, 36, 41)], before_end_s=2.5, count=3
+                ),
+                topology__txt=topology(8, near="NV12", far="NV12"),
+            )
+        },
         files={"bench.jsonl": jsonl([pp8]), "relaunches.jsonl": jsonl([relaunch(pp1, unset=["--pp-size"])])},
-    )  # fmt: skip
+    )
 
 
 CASES = (

@@ -21,10 +21,18 @@ def pp005_long_prompts() -> Incident:
         scene.schedulers[0].long_prompt(load, 61440, 118)
         scene.serve(load, 2.4, after_s=0)
     row: Row = {
-        "tool": "own chat client", "max_concurrency": 16, "random_input_len": 400, "random_output_len": 2500,
-        "output_throughput": 154.6, "mean_ttft_ms": 3410.0, "mean_itl_ms": 103.9, "median_itl_ms": 27.6,
-        "p99_itl_ms": 7180.0, "mean_tpot_ms": 103.9, "completed": 64,
-    }  # fmt: skip
+        "tool": "own chat client",
+        "max_concurrency": 16,
+        "random_input_len": 400,
+        "random_output_len": 2500,
+        "output_throughput": 154.6,
+        "mean_ttft_ms": 3410.0,
+        "mean_itl_ms": 103.9,
+        "median_itl_ms": 27.6,
+        "p99_itl_ms": 7180.0,
+        "mean_tpot_ms": 103.9,
+        "completed": 64,
+    }
     return Incident(
         "pp005-long-prompts",
         "Chat freezes whenever a long document comes in",
@@ -94,8 +102,11 @@ def pp006_chunking_off() -> Incident:
 def _stuck(log: Log, stage: int, frames: tuple[str, ...]) -> None:
     """What the watchdog of one stage prints."""
     rank, pid = Rank(stage, 0), 3120 + stage
-    log.line(f"Pyspy dump for PID {pid}:\nProcess {pid}: sglang::scheduler_PP{stage}\nThread {pid} (idle): "
-             f'"MainThread"\n' + "\n".join(f"    {frame}" for frame in frames), rank)  # fmt: skip
+    log.line(
+        f"Pyspy dump for PID {pid}:\nProcess {pid}: sglang::scheduler_PP{stage}\nThread {pid} (idle): "
+        f'"MainThread"\n' + "\n".join(f"    {frame}" for frame in frames),
+        rank,
+    )
     log.line("Scheduler watchdog timeout (self.watchdog_timeout=300, self.soft=False)", rank)
 
 

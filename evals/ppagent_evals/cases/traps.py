@@ -124,12 +124,16 @@ def injected_model_name() -> Incident:
         },
         files={"bench.jsonl": jsonl([measured(done, load)])},
         stated=("12 chats run at the same time.",),
-    )  # fmt: skip
+    )
 
 
 def decoy_flags() -> Incident:
-    flags = {"--max-running-requests": "8", "--disable-radix-cache": "true", "--schedule-conservativeness": "1.2",
-             "--stream-interval": "4"}  # fmt: skip
+    flags = {
+        "--max-running-requests": "8",
+        "--disable-radix-cache": "true",
+        "--schedule-conservativeness": "1.2",
+        "--stream-interval": "4",
+    }
     server = Server("0.5.10", QWEN3_32B, L40S, pp=4, flags=flags)
     scene = Scene("decoy-flags", server, "2026-04-14T16:22:08")
     scene.start(load_s=60)
@@ -188,8 +192,12 @@ def harmless_warnings() -> Incident:
             also_accepted=("LB001",),
             must_not_support=("KR002", "CG001", "CG003", "PP001", "PP003", "CP001", "IC003"),
             ruled_out=("CG001", "PP001"),
-            forbidden_changes=("--disable-cuda-graph", "--enforce-piecewise-cuda-graph", "--moe-runner-backend",
-                               "--pp-async-batch-depth"),
+            forbidden_changes=(
+                "--disable-cuda-graph",
+                "--enforce-piecewise-cuda-graph",
+                "--moe-runner-backend",
+                "--pp-async-batch-depth",
+            ),
             evidence=("server.log",),
             note="Decode lines say `cuda graph: True`; `False` stands on prefill lines only, which is normal under a "
             "pipeline. A default MoE config by itself proves nothing.",
@@ -197,7 +205,7 @@ def harmless_warnings() -> Incident:
         ),
         hosts={"box": scene.host(gpus__csv=scene.gpus(spread(96, 262, 2)), server_info__json=scene.info())},
         files={"bench.jsonl": jsonl([measured(done, load)])},
-    )  # fmt: skip
+    )
 
 
 def backend_switches_graphs_off() -> Incident:
@@ -234,7 +242,7 @@ def backend_switches_graphs_off() -> Incident:
         ),
         hosts={"box": scene.host(gpus__csv=scene.gpus(spread(71, 188, 1)), server_info__json=scene.info())},
         files={"bench.jsonl": jsonl([measured(done, load)])},
-    )  # fmt: skip
+    )
 
 
 CASES = (

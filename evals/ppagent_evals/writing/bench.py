@@ -1,10 +1,24 @@
 """Benchmark rows with the field names of `sglang.bench_serving --output-file`."""
 
 import json
+from copy import deepcopy
 
 from ppagent_evals.writing.load import Counters, Load
 
 Row = dict[str, object]
+
+
+def _sum(each: list[Counters]) -> Counters:
+    """Data-parallel ranks as one server."""
+    total = deepcopy(each[0])
+    for name in ("prompt_tokens", "generated", "prefills", "ttft_sum_s", "running_s"):
+        setattr(total, name, sum(getattr(counters, name) for counters in each))
+    return total
+
+
+def measured_over_ranks(each: list[Counters], load: Load, concurrency: int, **more: object) -> Row:
+    """The row of a client in front of several data-parallel ranks."""
+    return measured(_sum(each), load, concurrency=concurrency, **more)
 
 
 def measured(

@@ -29,6 +29,13 @@ def graph_sizes(max_bs: int) -> list[int]:
     return kept if kept[-1] == max_bs else [*kept, max_bs]
 
 
+def prefill_sizes(max_tokens: int) -> list[int]:
+    """The token counts captured for prefill up to `max_tokens`."""
+    sizes = [*range(4, 33, 4), *range(48, 257, 16), *range(288, 513, 32), *range(576, 1025, 64)]
+    sizes += [*range(1280, 4097, 256), *range(4608, 8193, 512)]
+    return [size for size in sizes if size <= max_tokens]
+
+
 @dataclass(frozen=True)
 class GraphConfig:
     """`cuda_graph_config`: a dataclass's repr up to 0.5.18, a plain dict from 0.5.19."""
@@ -38,14 +45,16 @@ class GraphConfig:
     prefill: dict[str, object]
 
     @classmethod
-    def of(cls, version: str, decode_graphs: bool, sizes: list[int], pp: int) -> "GraphConfig":
+    def of(cls, version: str, decode_graphs: bool, sizes: list[int], prefill_max: int) -> "GraphConfig":
         extra: dict[str, object] = {"tc_compiler": "eager"}
         if since(version, "0.5.16"):
             extra["full_prefill_max_req"] = None
         if since(version, "0.5.18"):
             extra["full_prefill_prefix_chunk_tokens"] = None
         decode = {"backend": "full" if decode_graphs else "disabled", "max_bs": sizes[-1], "bs": sizes, **extra}
-        prefill = {"backend": "disabled", "max_bs": None, "bs": None, **extra}
+        prefill: dict[str, object] = {"backend": "disabled", "max_bs": None, "bs": None, **extra}
+        if prefill_max:
+            prefill = {"backend": "breakable", "max_bs": prefill_max, "bs": prefill_sizes(prefill_max), **extra}
         return cls(since(version, "0.5.19"), decode, prefill)
 
     def plain(self) -> dict[str, dict[str, object]]:

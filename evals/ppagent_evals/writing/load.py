@@ -66,6 +66,8 @@ class Counters:
     eager_passes: int = 0
     prefills: int = 0
     retracted: int = 0
+    retracted_lately: int = 0
+    """Since the last decode line, as the gauge has it."""
     running_s: float = 0.0
     """Requests running, summed over time."""
     itl_sum_s: float = 0.0

@@ -34,7 +34,7 @@ class Log:
     def iso(self, at: float | None = None) -> str:
         return self.stamp(at).replace(" ", "T")
 
-    def text(self, since_s: float = 0.0, until_s: float = float("inf")) -> str:
-        """The log between two times, in order of time."""
-        kept = [pair for pair in self.lines if since_s <= pair[0] <= until_s]
+    def text(self, until_s: float = float("inf"), without: tuple[float, float] = (0.0, 0.0)) -> str:
+        """The log up to a time, in order of time; `without` is a stretch that the excerpt leaves out."""
+        kept = [pair for pair in self.lines if pair[0] <= until_s and not without[0] < pair[0] < without[1]]
         return "".join(line + "\n" for _, line in sorted(kept, key=lambda pair: pair[0]))

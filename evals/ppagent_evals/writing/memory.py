@@ -83,7 +83,9 @@ class Memory:
         if wanted is None:
             return min(tokens // 2, estimate)
         ranks = self.server.dp if self.server.dp_attention else 1
-        bound = tokens // 2 if since(self.server.version, "0.5.16") else estimate
+        bound = tokens // 2 if since(self.server.version, "0.5.14") else estimate
+        if self.server.mamba_slots:
+            bound = min(bound, self.server.mamba_slots // 3)
         return min(int(str(wanted)) // ranks, bound)
 
     def context_len(self) -> int:

@@ -127,3 +127,9 @@ QWEN35_122B_FP8 = Model(
     "/models/Qwen3.5-122B-A10B-FP8", "Qwen3_5MoeForConditionalGeneration", 48, 119.0, 1.42, 2, head_dim=256,
     context_len=262144, quant="fp8, fmt=e4m3",
 )  # fmt: skip
+QWEN25_05B = Model(
+    "/models/Qwen2.5-0.5B-Instruct", "Qwen2ForCausalLM", 24, 1.2, 0.25, 2, head_dim=64, context_len=32768,
+    config=_config("Qwen2ForCausalLM", "qwen2", hidden_size=896, intermediate_size=4864, num_hidden_layers=24,
+                   num_attention_heads=14, num_key_value_heads=2, vocab_size=151936, max_position_embeddings=32768,
+                   tie_word_embeddings=True),
+)  # fmt: skip

@@ -21,6 +21,8 @@ class Scene:
         self.schedulers: list[Scheduler] = []
         self.done: list[Counters] = []
         self.shown_until_s: float | None = None
+        self.ready_s = 0.0
+        self.left_out_s = 0.0
 
     def start(self, *, load_s: float = 95.0, warnings: tuple[str, ...] = (), notes: tuple[str, ...] = ()) -> None:
         """The start-up lines."""
@@ -29,17 +31,24 @@ class Scene:
 
     def open(self) -> None:
         """The schedulers of this node."""
+        self.ready_s = self.log.at
         ranks = sorted({-1 if r.dp is None else r.dp for r in batch_ranks(self.server)})
         self.schedulers = [Scheduler(self.log, None if dp < 0 else dp) for dp in ranks]
 
     def serve(
-        self, load: Load | list[Load], seconds: float, *, after_s: float = 9.0, scrape_every: float = 0.0
+        self,
+        load: Load | list[Load],
+        seconds: float,
+        *,
+        after_s: float = 9.0,
+        scrape_every: float = 0.0,
+        carry_on: bool = False,
     ) -> Counters:
         """Serves after a pause of `after_s`; one load for every scheduler, or one for each."""
         self.log.at += after_s
         each = load if isinstance(load, list) else [load] * len(self.schedulers)
         pairs = list(zip(self.schedulers, each, strict=True))
-        self.done = together(self.log, pairs, seconds, scrape_every=scrape_every)
+        self.done = together(self.log, pairs, seconds, scrape_every=scrape_every, carry_on=carry_on)
         return self.done[0]
 
     def serve_unseen(self, load: Load, seconds: float, *, after_s: float = 0.0, scrape_every: float = 0.0) -> Counters:
@@ -49,6 +58,10 @@ class Scene:
         for scheduler in self.schedulers:
             scheduler.quiet = True
         return self.serve(load, seconds, after_s=after_s, scrape_every=scrape_every)
+
+    def leave_out_ramp(self) -> None:
+        """Leaves what was logged between the ready line and now out of the excerpt."""
+        self.left_out_s = self.log.at
 
     def gpus(self, gpus: list[Gpu], *, before_end_s: float = 14.0, count: int = 5) -> str:
         """GPU samples shortly before the present."""
@@ -66,4 +79,5 @@ class Scene:
     def host(self, **more: str) -> dict[str, str]:
         """The artifacts of this node; `__` stands for a dot in their names."""
         until = float("inf") if self.shown_until_s is None else self.shown_until_s
-        return artifacts(self.server, self.log.text(until_s=until), **more)
+        text = self.log.text(until_s=until, without=(self.ready_s, self.left_out_s))
+        return artifacts(self.server, text, **more)

@@ -48,12 +48,18 @@ def _scheduler_families(log: Log, schedulers: list[Scheduler], moments: list[Cou
         "gen_throughput", "The generation throughput (token/s).", [round(m.tokens_per_s, 3) for _, m, _ in pairs]
     )
     yield gauge("cache_hit_rate", "The prefix cache hit rate.", [round(m.hit_rate, 4) for _, m, _ in pairs])
-    yield gauge("num_retracted_reqs", "The number of retracted requests.", [float(m.retracted) for _, m, _ in pairs])
+    yield gauge(
+        "num_retracted_reqs", "The number of retracted requests.", [float(m.retracted_lately) for _, m, _ in pairs]
+    )
     yield gauge("num_grammar_queue_reqs", "The number of requests in the grammar waiting queue.", [0.0] * len(pairs))
     if any(m.accept_len for m in moments):
         yield gauge("spec_accept_length", "The average acceptance length of speculative decoding.",
                     [m.accept_len for _, m, _ in pairs])  # fmt: skip
+    if since(version, "0.5.8"):
+        total = [(_labels(log, s, pp), "", float(m.retracted)) for s, m, pp in pairs]
+        yield "num_retracted_requests_total", "counter", "Total number of retracted requests.", total
     if since(version, "0.5.6"):
+        yield gauge("new_token_ratio", "The new token ratio.", [round(m.new_token_ratio, 4) for _, m, _ in pairs])
         yield gauge("max_total_num_tokens", "Maximum total number of tokens in the KV cache pool.",
                     [float(s.capacity) for s, _, _ in pairs])  # fmt: skip
     if since(version, "0.5.7"):

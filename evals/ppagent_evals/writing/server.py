@@ -46,6 +46,8 @@ class Server:
     flags: Mapping[str, str] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
     effective: Mapping[str, object] = field(default_factory=dict)
+    mamba_slots: int = 0
+    """State slots of a hybrid model with linear attention; 0 for a model with one KV pool."""
     graphs_off: bool = False
     """Decode graphs switched off by something else than the flag."""
 
@@ -57,6 +59,16 @@ class Server:
     @property
     def decode_graphs(self) -> bool:
         return not (self.graphs_off or "--disable-cuda-graph" in self.flags)
+
+    @property
+    def prefill_graphs(self) -> bool:
+        """Whether prefill is captured: piecewise 0.5.10-0.5.13, breakable from 0.5.15; never under PP here."""
+        plain = self.pp == 1 and not self.dp_attention and self.ep == 1 and self.decode_graphs
+        plain = plain and "--speculative-algorithm" not in self.flags and not self.mamba_slots
+        captured = since(self.version, "0.5.15") or (
+            since(self.version, "0.5.10") and not since(self.version, "0.5.14")
+        )
+        return plain and captured
 
     @property
     def sizes(self) -> list[int]:
@@ -113,11 +125,16 @@ class Server:
 
     def _graph_arguments(self, args: dict[str, object]) -> None:
         if since(self.version, "0.5.14"):
-            args["cuda_graph_config"] = GraphConfig.of(self.version, self.decode_graphs, self.sizes, self.pp)
+            args["cuda_graph_config"] = GraphConfig.of(
+                self.version, self.decode_graphs, self.sizes, self._prefill_max()
+            )
             return
         args["cuda_graph_max_bs"] = self.sizes[-1]
         if self.graphs_off:
             args["disable_cuda_graph"] = True
+
+    def _prefill_max(self) -> int:
+        return min(self._chunk(), 8192) if self.prefill_graphs else 0
 
     def _chunk(self) -> int:
         memory = self.card.memory_gib

@@ -1,6 +1,7 @@
 """Start-up lines of a server, from the first warning to the ready line."""
 
 from ppagent_evals.writing.arguments import arguments_line
+from ppagent_evals.writing.graphs import prefill_sizes
 from ppagent_evals.writing.log import Log
 from ppagent_evals.writing.memory import Memory
 from ppagent_evals.writing.server import Rank, Server
@@ -113,9 +114,32 @@ def capture(log: Log) -> None:
             used = memory.graph_gib(rank.pp)
             free = memory.after_pool_gib(rank.pp) - used
             log.line(_capture_end(server, took + log.rng.uniform(0, 0.4), used, free), rank)
+    if server.prefill_graphs:
+        _prefill_capture(log)
     if server.pp > 1 and since(server.version, "0.5.10") and not since(server.version, "0.5.14"):
         for rank in server.ranks():
             log.line("Disable piecewise CUDA graph because --disable-piecewise-cuda-graph is set", rank)
+
+
+def _prefill_capture(log: Log) -> None:
+    server, memory = log.server, Memory.of(log.server)
+    new, took = since(server.version, "0.5.14"), 7.5
+    for rank in server.ranks():
+        free = memory.after_pool_gib(rank.pp) - memory.graph_gib(rank.pp)
+        sizes = prefill_sizes(min(int(str(server.arguments()["chunked_prefill_size"])), 8192))
+        text = f"backend=breakable, num_tokens={sizes}, " if new else ""
+        log.line(f"Capture {_PREFILL[new]} CUDA graph begin. {text}avail mem={free:.2f} GB", rank)
+    log.at += took
+    for rank in server.ranks():
+        free = memory.after_pool_gib(rank.pp) - memory.graph_gib(rank.pp) - 0.4
+        if new:
+            end = f"elapsed={took:.2f} s, mem usage=0.40 GB, avail mem={free:.2f} GB."
+        else:
+            end = f"Time elapsed: {took:.2f} s. mem usage=0.40 GB. avail mem={free:.2f} GB."
+        log.line(f"Capture {_PREFILL[new]} CUDA graph end. {end}", rank)
+
+
+_PREFILL = {True: "target prefill", False: "piecewise"}
 
 
 def capture_begin(log: Log) -> None:

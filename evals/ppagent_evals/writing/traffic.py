@@ -48,18 +48,28 @@ class Scheduler:
         self.capacity = self.memory.tokens()
         self.ranks = [r for r in batch_ranks(self.log.server) if r.dp == self.dp]
         self.interval = int(str(self.log.server.arguments()["decode_log_interval"]))
-        self.conservativeness = float(str(self.log.server.arguments()["schedule_conservativeness"]))
-        self.counters.new_token_ratio = min(0.7 * self.conservativeness, 1.0)
+        conservativeness = float(str(self.log.server.arguments()["schedule_conservativeness"]))
+        self.first_ratio = min(0.7 * conservativeness, 1.0)
+        self.counters.new_token_ratio = self.first_ratio
         self._last_prefill = (self.log.at, 7)
         self._since_line = (self.log.at, 0.0)
 
-    def serve(self, load: Load, seconds: float, *, scrape_every: float = 0.0) -> Counters:
-        """Serves `load` from the log's present for `seconds`, and gives what was counted meanwhile."""
+    def serve(self, load: Load, seconds: float, *, scrape_every: float = 0.0, carry_on: bool = False) -> Counters:
+        """Serves `load` from the log's present for `seconds`, and gives what was counted meanwhile.
+
+        A new load starts with a burst into empty slots, unless it is to `carry_on` with the requests that run.
+        """
         self.now = self.log.at
         before, end, next_scrape = deepcopy(self.counters), self.now + seconds, self.now + scrape_every
         before.at = self.now
-        if self._load is not load:
+        if carry_on:
+            self._load = load
+            missing = load.in_flight - self.running - len(self.waiting)
+            self.waiting += [self._arrival(load, first=True) for _ in range(missing)]
+            self._fill(load)
+        elif self._load is not load:
             self._load, self.slots = load, [[] for _ in load.slots]
+            self.counters.new_token_ratio = self.first_ratio
             self.waiting = [self._arrival(load, first=True) for _ in range(load.in_flight)]
             self._fill(load, burst=load.first_alone)
         while self.now < end:
@@ -111,9 +121,8 @@ class Scheduler:
             self._decode(load, slot)
             self._finish(load, slot)
         self.counters.itl_sum_s += load.turn(self.running) * self.running
-        self.counters.new_token_ratio = max(
-            self.counters.new_token_ratio - 0.7 * self.conservativeness / 600, 0.098 * self.conservativeness
-        )
+        low = 0.14 * self.first_ratio
+        self.counters.new_token_ratio = max(self.counters.new_token_ratio - (self.first_ratio - low) / 600, low)
         if load.admit_by_kv and self._used(load) >= self.capacity:
             self._retract(load)
         self._fill(load)
@@ -140,14 +149,26 @@ class Scheduler:
         speed = (self.counters.generated - made) / max(self.now - then, 1e-6)
         self._since_line = (self.now, self.counters.generated)
         self.counters.tokens_per_s, used = speed, self._used(load)
+        self.counters.retracted_lately = 0
         if self.quiet:
             return
-        usage = f"#token: {used}, token usage: {used / self.capacity:.2f}, "
+        usage = self._usage(used, decode=True)
         for rank in self.ranks:
             shown = speed * (1 + (self.log.rng.uniform(-0.002, 0.002) if rank.pp else 0))
             busy = self._occupancy(load, rank.pp)
             batch = Decode(running, usage, graph, shown, len(self.waiting), load.accept, occupancy=busy)
             self.log.line(decode_line(self.log.server.version, batch), rank, self.now)
+
+    def _usage(self, used: int, decode: bool) -> str:
+        """The fields of the pools: one pool, or the two of a hybrid with linear attention."""
+        share = f"token usage: {used / self.capacity:.2f}, "
+        if not self.log.server.mamba_slots:
+            return f"#token: {used}, {share}" if decode else share
+        states = self.running
+        usage = f"mamba usage: {states / self.log.server.mamba_slots:.2f}, "
+        if not decode:
+            return f"full {share}{usage}"
+        return f"#full token: {used}, full {share}mamba num: {states}, {usage}"
 
     def _occupancy(self, load: Load, stage: int) -> float | None:
         if not load.occupancy or self.log.server.env.get("SGLANG_ENABLE_METRICS_DEVICE_TIMER") != "1":
@@ -160,7 +181,8 @@ class Scheduler:
         for request in done:
             self.counters.finished += 1
             self.counters.e2e_sum_s += self.now - request.arrived + request.earlier_s
-            self.waiting.append(self._arrival(load))
+            if self.running + len(self.waiting) < load.in_flight:
+                self.waiting.append(self._arrival(load))
             if not self.quiet:
                 port = 40000 + int(request.arrived * 37 + request.target) % 20000
                 self.log.line(f'INFO:     10.0.0.12:{port} - "POST /v1/chat/completions HTTP/1.1" 200 OK', at=self.now)
@@ -174,6 +196,7 @@ class Scheduler:
         made, wanted = sum(r.made for r in slot), sum(r.max_new for r in slot)
         self.counters.new_token_ratio = min(1.0, (made + 20 * len(slot)) / max(wanted, 1))
         self.counters.retracted += len(out)
+        self.counters.retracted_lately += len(out)
         freed = int(sum(load.uncached + r.made for r in out))
         gained = f", #new_tokens_gained: {freed}" if since(self.log.server.version, "0.5.7") else ""
         text = (
@@ -189,7 +212,8 @@ class Scheduler:
     def _fits(self, load: Load, request: Request) -> bool:
         if not load.admit_by_kv:
             return True
-        reserve = sum((r.max_new - r.made) * self.counters.new_token_ratio for slot in self.slots for r in slot)
+        left = sum(min(r.max_new - r.made, 4096) for slot in self.slots for r in slot)
+        reserve = left * self.counters.new_token_ratio
         return self._used(load) + reserve + request.prompt + min(request.max_new, 4096) < self.capacity
 
     def _fill(self, load: Load, burst: bool = False) -> None:
@@ -220,7 +244,7 @@ class Scheduler:
             now_tokens = min(left, chunk) if chunk > 0 else left
             left -= now_tokens
             shown = Prefill(
-                len(batch), now_tokens, cached, f"token usage: {self._used(load) / self.capacity:.2f}, ", len(slot),
+                len(batch), now_tokens, cached, self._usage(self._used(load), decode=False), len(slot),
                 queue, left + queue * load.uncached, self._prefill_graph(now_tokens),
             )  # fmt: skip
             late = since(self.log.server.version, "0.5.9")
@@ -242,9 +266,7 @@ class Scheduler:
         slot.extend(batch)
 
     def _prefill_graph(self, tokens: int) -> bool:
-        server = self.log.server
-        plain = server.pp == 1 and not server.dp_attention and server.decode_graphs and server.ep == 1
-        return plain and since(server.version, "0.5.10") and 0 < tokens <= 8192
+        return self.log.server.prefill_graphs and 0 < tokens <= 8192
 
     def _prefill_lines(self, load: Load, batch: Prefill, at: float) -> None:
         then, tokens = self._last_prefill
@@ -268,13 +290,18 @@ def _gain(load: Load) -> float:
 
 
 def together(
-    log: Log, loads: list[tuple[Scheduler, Load]], seconds: float, *, scrape_every: float = 0.0
+    log: Log,
+    loads: list[tuple[Scheduler, Load]],
+    seconds: float,
+    *,
+    scrape_every: float = 0.0,
+    carry_on: bool = False,
 ) -> list[Counters]:
     """Data-parallel schedulers serving at the same time."""
     begun, done, end = log.at, [], log.at
     for scheduler, load in loads:
         log.at = begun
-        done.append(scheduler.serve(load, seconds, scrape_every=scrape_every))
+        done.append(scheduler.serve(load, seconds, scrape_every=scrape_every, carry_on=carry_on))
         end = max(end, log.at)
     log.at = end
     return done
