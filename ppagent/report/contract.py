@@ -132,5 +132,5 @@ class Contract(_Part):
     next_probes: tuple[ProbePart, ...]
     denied: tuple[DeniedPart, ...]
     model: ModelPart | None
-    """Null where no model was asked."""
+    """Left out of the document where no model was asked."""
     cost: CostPart

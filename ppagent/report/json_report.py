@@ -59,7 +59,10 @@ def contract_of(found: Investigation) -> Contract:
 def as_json(found: Investigation) -> str:
     """The document as indented JSON with a newline at its end. Half of a surrogate pair, which a server's JSON may
     hold and UTF-8 may not, stays the escape that it was; a number that is none becomes null."""
-    text = json.dumps(_finite(contract_of(found).model_dump()), indent=2, ensure_ascii=False)
+    document = contract_of(found).model_dump()
+    if document["model"] is None:
+        del document["model"]
+    text = json.dumps(_finite(document), indent=2, ensure_ascii=False)
     return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
 
 

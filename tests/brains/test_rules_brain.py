@@ -80,7 +80,7 @@ def test_where_no_cause_wants_to_know_nothing_is_asked() -> None:
     assert choice([offer("c.tool", "c.")], [FakeCause("AA001", "a.x")]) == Stop("no tool can move the board any more")
 
 
-def test_without_a_model_auto_is_the_rules_and_llm_says_so() -> None:
-    assert brain_of("auto").name == "rules"
-    with pytest.raises(UserError, match="isn't available"):
-        brain_of("llm")
+def test_a_brain_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    assert brain_of("rules").name == "rules"
+    with pytest.raises(UserError, match="auto, rules, llm"):
+        brain_of("oracle")

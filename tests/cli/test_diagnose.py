@@ -93,9 +93,15 @@ def test_a_target_that_is_not_there_is_wrong_usage(capsys: pytest.CaptureFixture
     assert "no/such/folder" in capsys.readouterr().err
 
 
-def test_the_brain_with_a_model_is_not_there_yet(recording: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_brain_with_a_model_needs_one_that_is_named(
+    recording: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("OPENAI_BASE_URL", "PPAGENT_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+
     assert main(["diagnose", recording, "--brain", "llm"]) == ExitStatus.USAGE
-    assert "isn't available in this version" in capsys.readouterr().err
+    assert "No model is named. Give --model or --base-url" in capsys.readouterr().err
 
 
 def test_a_budget_that_is_used_up_has_a_status_of_its_own(recording: str, offers: list[Tool]) -> None:
