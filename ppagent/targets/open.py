@@ -1,4 +1,4 @@
-"""Opens what a user named: a recording's folder, a log file, or pasted text."""
+"""Opens what a user named: a recording's folder, a log file, pasted text, or live hosts."""
 
 import re
 from pathlib import Path
@@ -13,11 +13,14 @@ from ppagent.targets.target import Shared, Target
 _SGLANG_LINE = re.compile(rb"(?i)sglang|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|(?:Decode|Prefill) batch|server_args=")
 _LOG_LINE = re.compile(rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]]*\] |(?:Decode|Prefill) batch")
 _LARGEST_PASTE_MIB = 4
-_ADVICE = "Give a recording's folder, a log file, or - for pasted text."
+_ADVICE = "Give a recording's folder, a log file, - for pasted text, local, or an ssh://[user@]host[:port] address."
 
 
-def open_target(text: str, stdin: TextIO | None = None) -> Target:
-    """The target that `text` names. Raises UserError where it names none, in one sentence and what to do about it."""
+def open_target(text: str, stdin: TextIO | None = None, *, port: int | None = None) -> Target:
+    """The target that `text` names. `port` is the HTTP port of a live server, where it cannot be found or several run.
+
+    Raises UserError where it names none, in one sentence and what to do about it.
+    """
     if text == "-":
         return _open_pasted(stdin)
     path = Path(text).expanduser()
@@ -28,16 +31,11 @@ def open_target(text: str, stdin: TextIO | None = None) -> Target:
             return _open_file(path, text)
     except OSError as error:
         raise UserError(f"{text} cannot be read: {error.strerror or error}.", _ADVICE) from error
-    raise _live(text) if _is_live(text) else UserError(f"There is no file or folder {text}.", _ADVICE)
+    from ppagent.targets.open_live import is_live, open_live
 
-
-def _is_live(text: str) -> bool:
-    return any(part == "local" or part.startswith("ssh://") for part in text.split(","))
-
-
-def _live(text: str) -> UserError:
-    """The place of live targets: `local`, `ssh://[user@]host[:port]`, a Host of the ssh configuration."""
-    return UserError(f"{text} is a live server, which this version cannot look at.", _ADVICE)
+    if is_live(text):
+        return open_live(text, port=port)
+    raise UserError(f"There is no file or folder {text}.", _ADVICE)
 
 
 def _open_pasted(stdin: TextIO | None) -> Target:

@@ -9,7 +9,8 @@ _ADDRESS = re.compile(
     r"ssh://(?:(?P<user>[A-Za-z0-9._][A-Za-z0-9._-]*)@)?"
     r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_.][A-Za-z0-9_.-]*)(?::(?P<port>\d{1,5}))?/?"
 )
-_ALIAS = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.-]*")
+ALIAS = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.-]*")
+"""What may be the name of a Host of the ssh configuration."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Address:
 def parse_address(text: str) -> Address:
     """An address as a user writes it. Raises UserError where it is none; what begins with a dash never is."""
     match = _ADDRESS.fullmatch(text)
-    if match is None and _ALIAS.fullmatch(text):
+    if match is None and ALIAS.fullmatch(text):
         return Address(text)
     if match is None:
         raise UserError(

@@ -68,7 +68,7 @@ def _kept_elsewhere(server: Server, who: str) -> LogPlace:
             f"`sudo ls -l /proc/{launcher.pid}/fd/2` would tell"
         )
     if _TERMINAL.match(to):
-        raise NotRecorded(f"the server logs to a terminal ({to}), where it is not kept; start it with `2>&1 | tee FILE`")
+        raise NotRecorded(f"the server logs to a terminal ({to}), which keeps nothing; start it with `2>&1 | tee FILE`")
     if to == "/dev/null":
         raise NotRecorded("the server's log goes to /dev/null; start it with `>FILE 2>&1`")
     raise NotRecorded(f"the server's log goes to {to}, whose reader cannot be seen by {who}")

@@ -1,4 +1,4 @@
-"""A server's log as it is fetched: the beginning of its last launch, the end, and a line that says what lies between."""
+"""A server's log as fetched: the beginning of its last launch, the end, and a line that says what lies between."""
 
 import io
 from collections.abc import Iterator

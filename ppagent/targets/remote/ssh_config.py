@@ -1,6 +1,7 @@
 """What the ssh configuration says of a host. OpenSSH is asked where it is there, so that Include, Match and tokens are
 its own; else the file is read here."""
 
+import fnmatch
 import getpass
 import os
 import re
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ppagent.errors import UserError
-from ppagent.targets.remote.address import Address
+from ppagent.targets.remote.address import ALIAS, Address
 from ppagent.targets.remote.ssh_include import expanded_text
 
 CONFIG_VARIABLE = "PPAGENT_SSH_CONFIG"
@@ -56,11 +57,32 @@ def resolve(address: Address, config: Path | None = None, ssh: str | None = None
     `config`: in place of the user's and the system's files. `ssh`: the OpenSSH client to ask; empty for none, None for
     the one in PATH. Raises UserError where the configuration cannot be read.
     """
-    if config is None and os.environ.get(CONFIG_VARIABLE):
-        config = Path(os.environ[CONFIG_VARIABLE]).expanduser()
+    config = config or _named_config()
     program = shutil.which("ssh") if ssh is None else ssh
     found = _asked(program, address, config) if program else _read(address, config)
     return _host_config(address, found)
+
+
+def names_host(alias: str) -> bool:
+    """Whether the ssh configuration has a Host line for `alias`, one that does not stand for every host."""
+    if not ALIAS.fullmatch(alias):
+        return False
+    named = _named_config()
+    for path in [named] if named is not None else [_USER_CONFIG.expanduser(), _SYSTEM_CONFIG]:
+        try:
+            text = expanded_text(path)
+        except OSError:  # a configuration that cannot be read names nobody; logging in says what is wrong with it
+            continue
+        for names in re.findall(r"(?im)^\s*host[\s=]+(.+)", text):
+            patterns = names.replace('"', " ").split()
+            if any(set(pattern) - set("*?") and fnmatch.fnmatchcase(alias, pattern) for pattern in patterns):
+                return True
+    return False
+
+
+def _named_config() -> Path | None:
+    named = os.environ.get(CONFIG_VARIABLE)
+    return Path(named).expanduser() if named else None
 
 
 def _asked(program: str, address: Address, config: Path | None) -> dict[str, list[str]]:

@@ -12,9 +12,10 @@ from paramiko.transport import Transport
 
 from ppagent.errors import ExitStatus, UserError
 from ppagent.targets.remote.address import Address, parse_address
+from ppagent.targets.remote.asking import AskSecret
 from ppagent.targets.remote.ssh_config import HostConfig, resolve
 from ppagent.targets.remote.ssh_host_key import check_host_key, host_of, prefer_known_kinds
-from ppagent.targets.remote.ssh_login import AskSecret, Login
+from ppagent.targets.remote.ssh_login import Login
 
 CONNECT_S = 15.0
 KEEPALIVE_S = 10

@@ -12,10 +12,10 @@ from paramiko.ssh_exception import ChannelException, SSHException
 
 from ppagent.errors import ToolError
 from ppagent.targets.remote.address import Address
+from ppagent.targets.remote.asking import AskSecret
 from ppagent.targets.remote.leash import TIME_UP, leashed
 from ppagent.targets.remote.link import GRACE_S, End, LinkLost, Running, Stream
 from ppagent.targets.remote.ssh_connect import Connection, connect
-from ppagent.targets.remote.ssh_login import AskSecret
 
 MOST_CHANNELS = 4
 """sshd allows 10 sessions a connection and closes them late; 4 at a time never met its limit."""

@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -12,10 +12,8 @@ from paramiko.ssh_exception import AuthenticationException, BadAuthenticationTyp
 from paramiko.transport import Transport
 
 from ppagent.errors import ExitStatus, UserError
+from ppagent.targets.remote.asking import AskSecret
 from ppagent.targets.remote.ssh_config import HostConfig
-
-AskSecret = Callable[[str], str]
-"""Asks the person at the terminal for something that is not shown while it is typed."""
 
 
 class Login:

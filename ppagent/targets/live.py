@@ -1,0 +1,124 @@
+"""A live deployment: one or several hosts, read side by side, each artifact when it is first asked for."""
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import cached_property
+from typing import IO, Any, Protocol, TypeVar, runtime_checkable
+
+from ppagent.errors import NotRecorded, PpagentError, ToolError, UserError
+from ppagent.targets.live_host import LiveHost
+from ppagent.targets.remote.link import Ran
+from ppagent.targets.remote.once import Once
+from ppagent.targets.target import Artifact, Shared, SourceTree
+
+T = TypeVar("T")
+
+
+@runtime_checkable
+class Commanded(Protocol):
+    """A target on whose hosts a command can be run."""
+
+    def command(self, host: str, argv: Sequence[str], timeout_s: float) -> Ran: ...
+
+    def places(self, host: str) -> tuple[str, ...]: ...
+
+
+class LiveTarget:
+    """Hosts by label. One that could not be reached stands with the reason in its place: all it is asked for is
+    missing."""
+
+    def __init__(self, hosts: Mapping[str, LiveHost | UserError], kind: str) -> None:
+        self.kind = kind
+        self.name = ",".join(hosts)
+        self._hosts = dict(hosts)
+        self._once = Once()
+
+    @cached_property
+    def hosts(self) -> tuple[str, ...]:
+        """Labels, the host with pipeline stage 0 first: by the node rank of the launch, then as the user named them."""
+        labels = list(self._hosts)
+        if len(labels) == 1:
+            return tuple(labels)
+        self._side_by_side(lambda host: host.server)
+        return tuple(sorted(labels, key=lambda label: (self._node_rank(label), labels.index(label))))
+
+    def text(self, host: str, artifact: Artifact) -> str:
+        if artifact is Artifact.SERVER_LOG:
+            return self._host(host).text(artifact)
+        self._side_by_side(lambda each: each.text(artifact))
+        return self._host(host).text(artifact)
+
+    def log(self, host: str) -> Iterator[bytes]:
+        if len(self._hosts) == 1:
+            return self._host(host).log()
+        self._side_by_side(self._spooled)
+        return self._lines(self._spooled(self._host(host)))
+
+    def scrapes(self, host: str) -> tuple[tuple[str, str], ...]:
+        self._side_by_side(lambda each: each.scrapes())
+        return self._host(host).scrapes()
+
+    def source(self, host: str) -> SourceTree:
+        return self._host(host).source()
+
+    def shared(self, artifact: Shared) -> str:
+        raise NotRecorded(f"{artifact.value} is nothing that a live server has")
+
+    def command(self, host: str, argv: Sequence[str], timeout_s: float) -> Ran:
+        return self._host(host).command(argv, timeout_s)
+
+    def places(self, host: str) -> tuple[str, ...]:
+        return self._host(host).places()
+
+    def close(self) -> None:
+        """Ends every connection, and with them whatever still runs on the hosts."""
+        for host in self._hosts.values():
+            if isinstance(host, LiveHost):
+                host.close()
+
+    def _host(self, label: str) -> LiveHost:
+        found = self._hosts.get(label)
+        if isinstance(found, LiveHost):
+            return found
+        if found is None:
+            raise ToolError(f"there is no host {label!r} in {self.name}")
+        raise ToolError(f"{found.wrong} {found.advice}")
+
+    def _node_rank(self, label: str) -> float:
+        try:
+            return self._host(label).server.node_rank
+        except ToolError:
+            return float("inf")
+
+    def _side_by_side(self, ask: Callable[[LiveHost], Any]) -> None:
+        """Asks all hosts at once; what each says is kept there, be it an answer or the reason why there is none."""
+        hosts = [host for host in self._hosts.values() if isinstance(host, LiveHost)]
+        if len(hosts) < 2:
+            return
+        pool = ThreadPoolExecutor(len(hosts), thread_name_prefix="ppagent-host")
+        try:
+            for done in [pool.submit(ask, host) for host in hosts]:
+                with suppress(PpagentError):
+                    done.result()
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _spooled(self, host: LiveHost) -> IO[bytes]:
+        return self._once.get(id(host), lambda: _spool(host.log()))
+
+    @staticmethod
+    def _lines(spool: IO[bytes]) -> Iterator[bytes]:
+        spool.seek(0)
+        return iter(spool)
+
+
+def _spool(lines: Iterator[bytes]) -> IO[bytes]:
+    """A log in a file of this machine that has no name."""
+    spool = tempfile.TemporaryFile(prefix="ppagent-log-")  # noqa: SIM115 - it lives as long as the target
+    spool.writelines(lines)
+    return spool

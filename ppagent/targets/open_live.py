@@ -1,0 +1,70 @@
+"""Opens live targets: `local`, `ssh://[user@]host[:port]`, a Host of the ssh configuration, several with commas."""
+
+import atexit
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from ppagent.errors import UserError
+from ppagent.targets.live import LiveTarget
+from ppagent.targets.live_host import USUAL, LiveHost, Windows
+from ppagent.targets.remote.address import parse_address
+from ppagent.targets.remote.asking import AskSecret, asker
+from ppagent.targets.remote.link import Link
+from ppagent.targets.remote.local_link import LocalLink
+from ppagent.targets.remote.ssh_config import names_host
+
+LOCAL = "local"
+
+
+def is_live(text: str) -> bool:
+    """Whether a target names hosts rather than a file: each part is `local`, an ssh address, or a Host of the ssh
+    configuration."""
+    parts = text.split(",")
+    return all(part == LOCAL or part.startswith("ssh://") or names_host(part) for part in parts)
+
+
+def open_live(text: str, *, port: int | None = None, windows: Windows = USUAL) -> LiveTarget:
+    """Connects to every host named, side by side.
+
+    Raises UserError where none can be reached; one that cannot beside others that can stands as missing.
+    """
+    names = text.split(",")
+    if len(set(names)) < len(names):
+        raise UserError(f"{text} names a host twice.", "Name each host of the deployment once.")
+    for name in names:
+        if name != LOCAL:
+            parse_address(name)
+    ask = asker()
+    opened = _connect_all(names, ask)
+    hosts: dict[str, LiveHost | UserError] = {}
+    for name, link in zip(names, opened, strict=True):
+        known = link if isinstance(link, UserError) else LiveHost(link, port=port, windows=windows, ask=ask)
+        hosts[_label(name, hosts)] = known
+    failed = [link for link in opened if isinstance(link, UserError)]
+    if len(failed) == len(names):
+        raise failed[0]
+    target = LiveTarget(hosts, LOCAL if names == [LOCAL] else "ssh")
+    atexit.register(target.close)
+    return target
+
+
+def _connect_all(names: Sequence[str], ask: AskSecret | None) -> list[Link | UserError]:
+    with ThreadPoolExecutor(len(names)) as pool:
+        return list(pool.map(lambda name: _connect(name, ask), names))
+
+
+def _connect(name: str, ask: AskSecret | None) -> Link | UserError:
+    if name == LOCAL:
+        return LocalLink()
+    from ppagent.targets.remote.ssh_link import SshLink
+
+    try:
+        return SshLink.to(parse_address(name), ask=ask)
+    except UserError as error:
+        return error
+
+
+def _label(name: str, taken: dict[str, LiveHost | UserError]) -> str:
+    """What a host is called in the evidence: its name without user and port, numbered where that is taken."""
+    bare = name if name == LOCAL else parse_address(name).host
+    return next(label for label in (bare, *(f"{bare}-{n}" for n in range(2, len(taken) + 2))) if label not in taken)

@@ -1,0 +1,44 @@
+"""Running the server's own Python: the one of that very process, in its container where it has one."""
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from ppagent.errors import NotRecorded
+from ppagent.targets.remote.link import Link, Ran, run
+from ppagent.targets.remote.servers import Server
+
+_GO = (
+    'd=$1 p=$2; shift 2; [ -n "$d" ] && cd "$d" 2>/dev/null; [ -n "$p" ] && PATH=$p:$PATH && export PATH; '
+    'PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; exec "$@"'
+)
+
+
+def interpreter(server: Server) -> str:
+    """The Python that runs the server, as a path or a name to be found in the server's own PATH.
+
+    A virtual environment's Python is a link to another one, so that the word it was started by counts before the file
+    that runs. Raises NotRecorded where neither can be seen.
+    """
+    launcher = server.launcher
+    first = launcher.cmdline[0] if launcher.cmdline else ""
+    is_python = PurePosixPath(first).name.startswith("python")
+    if is_python and (first.startswith("/") or launcher.env.get("PATH") or ("/" in first and launcher.cwd)):
+        return first
+    if launcher.exe and PurePosixPath(launcher.exe).name.startswith("python"):
+        return launcher.exe
+    raise NotRecorded(
+        f"the Python of process {launcher.pid} ({first or 'no name'}, of {launcher.user or 'another user'}) cannot be "
+        f"told; `sudo readlink /proc/{launcher.pid}/exe` would tell"
+    )
+
+
+def run_python(link: Link, server: Server, source: str, arguments: Sequence[str], *, timeout_s: float) -> Ran:
+    """Runs a Python program that is sent on standard input, isolated and without writing byte code."""
+    launcher = server.launcher
+    words = [interpreter(server), "-I", "-B", "-", *arguments]
+    path = launcher.env.get("PATH", "")
+    go = ["sh", "-c", _GO, "ppagent", launcher.cwd, path, *words]
+    if server.container:
+        limit = ["timeout", "-k", "1", f"{timeout_s:g}"]
+        go = ["docker", "exec", "-i", server.container, *limit, *go]
+    return run(link, go, timeout_s=timeout_s, stdin=source.encode())

@@ -1,0 +1,32 @@
+"""Things that are fetched once, whoever asks first and from whatever thread."""
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+from ppagent.errors import PpagentError
+
+T = TypeVar("T")
+
+
+class Once:
+    """Keeps what was made under a key, and what was raised in making it: a second try would not fare better."""
+
+    def __init__(self) -> None:
+        self._locks: dict[Hashable, threading.Lock] = defaultdict(threading.Lock)
+        self._made: dict[Hashable, Any] = {}
+        self._failed: dict[Hashable, PpagentError] = {}
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        with self._locks[key]:
+            if key in self._failed:
+                raise self._failed[key]
+            if key not in self._made:
+                try:
+                    self._made[key] = make()
+                except PpagentError as error:
+                    self._failed[key] = error
+                    raise
+            made: T = self._made[key]
+            return made
