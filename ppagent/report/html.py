@@ -12,6 +12,7 @@ from ppagent.report.html_pictures import figures, waterfall_figure
 from ppagent.report.html_steps import step_card, tiles
 from ppagent.report.html_text import notes, said, section, unfolding
 
+_SECTION = re.compile(r'<section id="(\w+)"><h2>([^<]+)</h2>')
 _LINKED = re.compile(r'href="#(E\d+)"')
 
 
@@ -22,7 +23,14 @@ def as_html(document: Document) -> str:
     used = frozenset(_LINKED.findall(body))
     evidence = section("evidence", "Evidence", _evidence(document, used))
     footer = f'<footer class="dim">{escape(document.footer)}</footer>'
-    return page(document.headline, f"<main>\n{_top(document, known)}{body}{evidence}{footer}\n</main>")
+    top = _top(document, known) + tiles(document.steps, document.figures.came_about)
+    return page(document.headline, f"<main>\n{top}{_contents(body + evidence)}{body}{evidence}{footer}\n</main>")
+
+
+def _contents(sections: str) -> str:
+    """Links to the sections that the page has."""
+    links = (f'<a href="#{anchor}">{heading}</a>' for anchor, heading in _SECTION.findall(sections))
+    return f"<nav>{' '.join(links)}</nav>\n"
 
 
 def _top(document: Document, known: frozenset[str]) -> str:
@@ -42,7 +50,6 @@ def _top(document: Document, known: frozenset[str]) -> str:
 
 def _sections(document: Document, known: frozenset[str]) -> Iterator[str]:
     came_about = document.figures.came_about
-    yield tiles(document.steps, came_about)
     yield section("causes", "Causes", (cause_card(cause, known) for cause in document.causes))
     drawn = (waterfall_figure(document.waterfall, came_about), *figures(document.figures, known))
     yield section("pictures", "Pictures", drawn)

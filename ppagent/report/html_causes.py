@@ -10,7 +10,8 @@ from ppagent.report.pictures.svg import element, number
 
 def cause_card(cause: CauseSection, known: Collection[str]) -> str:
     """One cause as a card."""
-    return f'<article class="card" id="{escape(cause.id)}">{_head(cause)}<ul>{"".join(_list(cause, known))}</ul></article>'
+    listed = "".join(_list(cause, known))
+    return f'<article class="card" id="{escape(cause.id)}">{_head(cause)}<ul>{listed}</ul></article>'
 
 
 def _head(cause: CauseSection) -> str:
@@ -24,7 +25,7 @@ def _head(cause: CauseSection) -> str:
 
 def _meter(share: float) -> str:
     bars = element("rect", width=80, height=6, rx=3, css="idle")
-    bars += element("rect", width=max(80 * min(share, 1.0), 1), height=6, rx=3, css="f-then")
+    bars += element("rect", width=max(80 * min(share, 1.0), 1), height=6, rx=3, css="f-now")
     label = f"{share:.2f} of 1"
     return element("svg", bars, css="pic meter", viewBox="0 0 80 6", width=number(80), height="6", aria_label=label)
 

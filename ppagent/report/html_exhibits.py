@@ -5,6 +5,8 @@ from html import escape
 
 from ppagent.report.exhibits import Exhibit, FactRow
 
+SHOWN_FOLDED = 90
+
 
 def exhibit_details(exhibit: Exhibit, used: Collection[str]) -> str:
     """One piece of evidence. The anchor lies inside, so that a browser unfolds it when a citation leads there."""
@@ -13,9 +15,15 @@ def exhibit_details(exhibit: Exhibit, used: Collection[str]) -> str:
     rows = "".join(_row(fact) for fact in exhibit.facts)
     return (
         f'<details{mark}><summary><b class="id">{escape(exhibit.id)}</b> {escape(exhibit.source)} '
-        f'<span class="dim">by {escape(exhibit.tool)}</span></summary>'
+        f'<span class="dim">by {escape(exhibit.tool)}</span> {_first_words(exhibit.excerpt)}</summary>'
         f'<div class="exhibit" id="{escape(exhibit.id)}">{excerpt}<table>{rows}</table></div></details>\n'
     )
+
+
+def _first_words(excerpt: str) -> str:
+    """The start of the excerpt, as a hint of what is inside."""
+    words = " ".join(excerpt.split())[:SHOWN_FOLDED]
+    return f"<code>{escape(words)}</code>" if words else ""
 
 
 def _row(fact: FactRow) -> str:

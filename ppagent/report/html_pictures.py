@@ -21,17 +21,18 @@ WATERFALL_SAYS = (
 )
 TIMELINE_SAYS = (
     "A block is one stage taken by one micro-batch, its colour and number the slot; grey is a stage that waits. "
-    "Now: the turn is {came_about}, its split over the stages follows the layers, and launches and hops are inside the "
-    "blocks, so the device itself works less than is drawn. Proposed: a forecast by the ring model. Requests are taken "
-    "to be spread evenly and to decode steadily; prefill is left out."
+    "Now: the turn is {came_about}, its split over the stages follows the layers, and launches and hops are inside "
+    "the blocks, so a device computes for less time than its stage is taken. Proposed: a forecast by the ring model. "
+    "Requests are taken to be spread evenly and to decode steadily; prefill is left out."
 )
 CURVES_SAYS = (
     "Points are {came_about}. The dashed line is the ring model's fit under the least fill that the evidence allows, "
-    "carried on beyond the last point. Green is forecast, never measured: the true value should lie within."
+    "carried on beyond the last point. Green is forecast and was never measured."
 )
 POWER_SAYS = (
-    "{came_about}: thin lines are single GPUs, the shade their range, the bold line their mean. A stage that waits in a "
-    "receive kernel counts as utilised in nvidia-smi and still draws little, so power tells work from waiting."
+    "{came_about}: thin lines are single GPUs, the shade their range, the bold line their mean; between samples "
+    "nothing is known. A stage that waits in a receive kernel counts as utilised in nvidia-smi and still draws little, "
+    "so power tells work from waiting."
 )
 
 
@@ -63,6 +64,9 @@ def timeline_figure(lanes: Sequence[Lane], came_about: str, fill_said: str = "",
 def curves_figure(curves: Curves, came_about: str, cites: str = "") -> str:
     """tok/s against requests in flight."""
     caption = CURVES_SAYS.format(came_about=came_about)
+    if curves.marks:
+        loads = ", ".join(f"{mark.name} at {mark.at:g}" for mark in curves.marks)
+        caption += f" Upright marks stand a little to the right of the load they are forecast for: {loads}."
     return _figure("Tokens a second by load", lambda width: draw_curves(curves, width), caption, cites)
 
 

@@ -10,7 +10,7 @@ from ppagent.report.steps import Step
 
 def tiles(steps: Sequence[Step], came_about: str) -> str:
     """tok/s now and after each step that is priced, to be seen at once."""
-    priced = [(step, step.predicted) for step in steps if step.predicted and step.predicted.metric == "output_throughput"]
+    priced = [(s, s.predicted) for s in steps if s.predicted is not None and s.predicted.metric == "output_throughput"]
     if not priced:
         return ""
     now = priced[0][1]
@@ -45,11 +45,12 @@ def step_card(step: Step, known: Collection[str]) -> str:
 def _parts(step: Step, known: Collection[str]) -> Iterator[str]:
     causes = " ".join(f'<a href="#{escape(cause)}">{escape(cause)}</a>' for cause in step.causes)
     yield f'<header><h3><span class="id">{escape(step.id)}</span> {escape(step.heading.capitalize())}</h3>'
-    yield f'<span class="dim">{causes}</span></header><p>{with_cites(step.title, step.cites, known)}</p>'
+    yield f'<span class="dim">against {causes}</span></header><p>{with_cites(step.title, step.cites, known)}</p>'
     if step.diff:
+        yield '<p class="label">what changes in the launch</p>'
         yield f'<pre class="diff">{chr(10).join(_diff_line(line) for line in step.diff.splitlines())}</pre>'
     if step.command:
-        yield copyable(step.command, "command")
+        yield copyable(step.command, "the whole command")
     yield "<dl>"
     for label, text in step.notes:
         yield f"<dt>{escape(label)}</dt><dd>{said(text, known)}</dd>"

@@ -7,12 +7,22 @@ from html import escape
 from ppagent.report.document import Note
 from ppagent.report.pictures.svg import element
 
+LONGEST_WHOLE = 34
+"""Characters of a word that a phone has room for, so that it need not be broken at a hyphen."""
+
 _CITATION = re.compile(r"\[(E\d+(?: E\d+)*)\]")
+_FLAG = re.compile(r"--\w[\w-]*")
 
 
 def said(text: str, known: Collection[str]) -> str:
     """`text` escaped, the citations in it linked where that evidence is on the page."""
-    return _CITATION.sub(lambda found: cited(found[1].split(), known), escape(text))
+    escaped = _FLAG.sub(lambda found: whole(found[0]), escape(text))
+    return _CITATION.sub(lambda found: cited(found[1].split(), known), escaped)
+
+
+def whole(markup: str) -> str:
+    """A word that is not broken over two lines, where it is not too long for that."""
+    return f'<span class="whole">{markup}</span>' if len(markup) <= LONGEST_WHOLE else markup
 
 
 def cited(ids: Sequence[str], known: Collection[str]) -> str:
@@ -36,7 +46,7 @@ def section(anchor: str, heading: str, parts: Iterable[str]) -> str:
 
 def notes(listed: Sequence[Note], known: Collection[str]) -> str:
     """Labelled statements as a list."""
-    items = (f"<li><b>{escape(n.label)}</b> {with_cites(n.says, n.cites, known)}</li>" for n in listed)
+    items = (f"<li><b>{said(n.label, ())}</b> {with_cites(n.says, n.cites, known)}</li>" for n in listed)
     return f'<ul class="notes">{"".join(items)}</ul>' if listed else ""
 
 
@@ -45,7 +55,9 @@ def unfolding(summary: str, inside: str) -> str:
     return f"<details><summary>{escape(summary)}</summary>{inside}</details>" if inside else ""
 
 
-def copyable(text: str, css: str) -> str:
+def copyable(text: str, name: str) -> str:
     """Text to copy as it is, with a button that the page's script shows; without the script it can be selected."""
-    button = '<button type="button" class="copy" hidden>copy</button>'
-    return f'<div class="copyable">{button}<pre class="{css}">{escape(text)}</pre></div>'
+    bar = f'<div class="bar"><span>{escape(name)}</span><button type="button" class="copy" hidden>copy</button></div>'
+    words = re.split(r"(\s+)", text)
+    marked = "".join(whole(escape(word)) if "-" in word else escape(word) for word in words)
+    return f'<div class="copyable">{bar}<pre>{marked}</pre></div>'

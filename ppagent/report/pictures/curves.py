@@ -89,7 +89,7 @@ def _legend(curves: Curves, width: float) -> tuple[str, int]:
     if curves.band:
         entries.append(("band", f"forecast, {curves.band_name}"))
     if curves.marks:
-        entries.append(("mark", "forecast of a step"))
+        entries.append(("mark", f"forecast, {', '.join(mark.name for mark in curves.marks)}"))
     x, row = 0.0, 0
     parts: list[str] = []
     for kind, name in entries:

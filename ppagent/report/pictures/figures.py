@@ -15,7 +15,7 @@ from ppagent.report.pictures.timeline import Lane
 
 Cites = tuple[str, ...]
 
-_CAME_ABOUT = {"reconstructed": "reconstructed from a report", "synthetic": "made up"}
+_CAME_ABOUT = {"reconstructed": "reconstructed", "synthetic": "made up"}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ppagent.report.pictures.axis import Scale, frame, rounded_up, ticks
+from ppagent.report.pictures.axis import Scale, frame, ticks
 from ppagent.report.pictures.svg import Picture, dot, line, polygon, polyline, rect, text
 
 HEIGHT = 250.0
@@ -39,8 +39,8 @@ class Power:
 
 def draw_power(power: Power, width: float) -> Picture:
     """Lines over time, each card thin, their range shaded, the mean bold; bars where there is one moment only."""
-    top = rounded_up(max(power.highest_w, power.limit_w or 0.0) * 1.04)
-    up = Scale(0, top, HEIGHT - BELOW, ABOVE)
+    top = max(power.highest_w, power.limit_w or 0.0, 1.0)
+    up = Scale(0, 1.06 * top, HEIGHT - BELOW, ABOVE)
     one = len(power.seconds) == 1
     body = _bars(power, up, width) if one else _lines(power, up, width)
     if power.limit_w:

@@ -10,6 +10,8 @@ from ppagent.report.pictures.svg import NARROW, TEXT_PX, Picture, element, line,
 
 COLOURS = 8
 DIGIT_FITS_PX = 11.0
+SHORTEST_PX = 0.3
+"""A block cut to less by the edge of the drawing is left out."""
 LEFT, RIGHT = 52.0, 42.0
 ABOVE, BELOW = 46.0, 24.0
 
@@ -51,7 +53,7 @@ def _lane(lane: Lane, across: Scale, width: float) -> tuple[str, float]:
         if row > 10 or stage % 4 == 0:
             parts.append(text(0, y + row - 5, f"stage {stage}", "tick"))
             parts.append(text(width, y + row - 5, f"{busy:.0%}", "tick", "end"))
-    parts.append(text(width, ABOVE - 6, "busy", "tick", "end"))
+    parts.append(text(width, ABOVE - 6, "taken", "tick", "end"))
     parts += _blocks(shown, across, row)
     parts.append(_turn(shown.turn_ms, across))
     return "".join(parts), ABOVE + len(shown.pass_ms) * row + BELOW
@@ -69,6 +71,8 @@ def _blocks(shown: Timeline, across: Scale, row: float) -> list[str]:
     digits: list[str] = []
     for each in shown.passes(across.high):
         x, end = across.px(each.start_ms), across.px(each.end_ms)
+        if end - x < SHORTEST_PX:
+            continue
         y = ABOVE + each.stage * row
         paths[each.slot].append(
             f"M{number(x)} {number(y)}h{number(max(end - x - 0.7, 0.5))}v{number(row - 2)}H{number(x)}z"

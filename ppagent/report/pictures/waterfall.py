@@ -24,7 +24,7 @@ def draw_steps(steps: Sequence[Step], width: float) -> Picture:
         y = index * pitch + drop
         parts.append(_bar(step, across.px(low), across.px(high), y))
         parts.append(text(0, y + 15 if beside else y - 6, _label(step), _tone(step)))
-        if index + 1 < len(steps):
+        if beside and index + 1 < len(steps):
             height = low if step.step not in (LIMIT, OBSERVED) else high
             x = across.px(height)
             parts.append(line(x, y + BAR, x, y + pitch, "join"))
