@@ -20,6 +20,7 @@ BUILT_IN: dict[str, str] = {
     "http": "ppagent_tools.http:tools",
     "logs": "ppagent_tools.logs:tools",
     "source": "ppagent_tools.source:tools",
+    "source_flag": "ppagent_tools.source_flag:tools",
     "gpu": "ppagent_tools.gpu:tools",
     "host": "ppagent_tools.host:tools",
     "bench": "ppagent_tools.bench:tools",

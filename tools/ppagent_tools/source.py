@@ -70,10 +70,10 @@ class SourceFacts:
 
     def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]:
         version = _version(context)
-        host, tree = _tree(context)
+        host, tree = source_of(context)
         if tree is None and version is None:
             raise NotRecorded("neither the installed source nor SGLang's version was recorded")
-        with _folder(tree) as folder:
+        with folder_of(tree) as folder:
             facts = read_scheduler_facts(folder, None if version is None else str(version.facts["engine.version"]))
         return [_fact(tree, host, version, name, fact) for name, fact in _named(facts).items()]
 
@@ -87,7 +87,7 @@ class Grep:
 
     def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]:
         asked = GrepArguments.model_validate(arguments.model_dump())
-        host, tree = _tree(context)
+        host, tree = source_of(context)
         if tree is None:
             raise NotRecorded("the installed source was not recorded")
         hits = tree.grep(asked.pattern, asked.under, asked.limit)
@@ -106,7 +106,7 @@ class Read:
 
     def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]:
         asked = ReadArguments.model_validate(arguments.model_dump())
-        host, tree = _tree(context)
+        host, tree = source_of(context)
         if tree is None:
             raise NotRecorded("the installed source was not recorded")
         lines = tree.read(asked.path).splitlines(keepends=True)
@@ -125,7 +125,7 @@ def tools() -> tuple[Tool, ...]:
     return (SourceFacts(), Grep(), Read())
 
 
-def _tree(context: ToolContext) -> tuple[str, SourceTree | None]:
+def source_of(context: ToolContext) -> tuple[str, SourceTree | None]:
     """The first host's source there is, and its host."""
     for host in context.target.hosts:
         try:
@@ -145,7 +145,7 @@ def _version(context: ToolContext) -> Finding | None:
 
 
 @contextmanager
-def _folder(tree: SourceTree | None) -> Iterator[Path | None]:
+def folder_of(tree: SourceTree | None) -> Iterator[Path | None]:
     """A folder that holds the tree's scheduler: its own, or a passing copy of what is read there."""
     if tree is None or isinstance(tree, OnDisk):
         yield tree.root if isinstance(tree, OnDisk) else None

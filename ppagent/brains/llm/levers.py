@@ -138,4 +138,5 @@ def _declared(value: object) -> Flag | None:
         type=str(value.get("type", "str")),
         choices=tuple(choices) if isinstance(choices, list) else None,
         action="store" if value.get("takes_value") else "store_true",
+        deprecated=value.get("deprecated") is True,
     )

@@ -1,0 +1,97 @@
+"""Models for tests: they follow a script, behave sensibly, obey everything they read, or lie. None is a real one."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ppagent.brains.llm.model import Called, Function, Message, ModelFailed, Reply
+from ppagent.brains.llm.prices import estimated
+from ppagent.brains.llm.wire import wire_function, wire_messages
+
+Call = tuple[str, Mapping[str, Any]]
+
+
+@dataclass
+class FakeModel:
+    """Answers with what `think` makes of the messages; counts tokens as ppagent estimates them."""
+
+    think: Callable[[Sequence[Message]], Sequence[Call] | str]
+    name: str = "fake-model"
+    requests: list[tuple[Message, ...]] = field(default_factory=list)
+    prompt_tokens: list[int] = field(default_factory=list)
+    functions: tuple[Function, ...] = ()
+
+    def complete(self, messages: Sequence[Message], functions: Sequence[Function], *, seconds: float) -> Reply:
+        self.requests.append(tuple(messages))
+        self.functions = tuple(functions)
+        body = {"messages": wire_messages(messages), "tools": [wire_function(f, True) for f in functions]}
+        thought = self.think(messages)
+        said, calls = (thought, ()) if isinstance(thought, str) else ("", thought)
+        reply = Reply(said, tuple(called(name, arguments) for name, arguments in calls))
+        spent = estimated(body, reply)
+        self.prompt_tokens.append(spent.prompt_tokens)
+        return Reply(reply.text, reply.calls, spent=spent)
+
+    @property
+    def seen(self) -> str:
+        """Everything that was ever sent to the model."""
+        return "\n".join(message.text for request in self.requests for message in request)
+
+
+def called(name: str, arguments: Mapping[str, Any]) -> Called:
+    return Called("", name, json.dumps(arguments))
+
+
+def scripted(*turns: Sequence[Call] | str | Exception) -> FakeModel:
+    """Follows the script whatever it reads; raises ModelFailed where the script ends."""
+    left = list(turns)
+
+    def think(messages: Sequence[Message]) -> Sequence[Call] | str:
+        if not left:
+            raise ModelFailed("the script ends here.")
+        turn = left.pop(0)
+        if isinstance(turn, Exception):
+            raise turn
+        return turn
+
+    return FakeModel(think)
+
+
+FIRST_LOOK = ("logs.decode", "bench.results", "http.info", "gpu.samples", "logs.startup", "http.metrics")
+SECOND_LOOK = (
+    "logs.trouble",
+    "logs.prefill",
+    "gpu.topology",
+    "source.facts",
+    "host.facts",
+    "host.processes",
+    "http.loads",
+)
+
+_SUPPORTED = re.compile(r"^  ([A-Z]{2}\d{3}) (.+?): .*\[((?:E\d+ ?)+)\]$", re.MULTILINE)
+
+
+def sensible() -> FakeModel:
+    """Looks at what matters, looks once more, says a sentence for each supported cause with its evidence, and ends."""
+    asked: list[int] = []
+
+    def think(messages: Sequence[Message]) -> Sequence[Call]:
+        asked.append(1)
+        match len(asked):
+            case 1:
+                return [("look", {"tools": FIRST_LOOK, "why": "what the server does"})]
+            case 2:
+                return [("look", {"tools": SECOND_LOOK, "why": "what else could limit it"})]
+            case 3:
+                return [*(_argument(found) for found in _SUPPORTED.finditer(messages[1].text)), ("finish", {})]
+            case _:
+                return [("finish", {})]
+
+    return FakeModel(think)
+
+
+def _argument(found: re.Match[str]) -> Call:
+    says = f"{found[1]} explains what the evidence shows"
+    return "argue", {"cause": found[1], "stance": "for", "says": says, "evidence": found[3].split()}
