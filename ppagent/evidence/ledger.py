@@ -1,11 +1,13 @@
 """The ledger: a fact enters once, as evidence with an id."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from ppagent.evidence.evidence import Evidence, FactValue, Finding, Missing
 from ppagent.evidence.facts import Facts
+from ppagent.evidence.kept import kept
 from ppagent.evidence.masking import mask, mask_value
-from ppagent.evidence.quoting import quotable
+from ppagent.evidence.quoting import without_controls
 
 EXCERPT_LIMIT = 400
 
@@ -18,26 +20,29 @@ class Ledger:
         self.missing: list[Missing] = list(missing)
 
     def add(self, tool: str, finding: Finding) -> Evidence:
-        """The finding as numbered evidence: secrets masked, text stripped of control characters and cut short."""
-        facts: dict[str, FactValue] = {name: mask_value(name, value) for name, value in finding.facts.items()}
-        excerpt = quotable(mask(finding.excerpt), EXCERPT_LIMIT)
+        """The finding as numbered evidence: control characters first, since they can split a secret, then secrets taken
+        out; the excerpt is cut short last, so that no half of a secret is left at its end."""
+        told = ((without_controls(name), kept(value)) for name, value in finding.facts.items())
+        facts: dict[str, FactValue] = {name: mask_value(name, value) for name, value in told}
+        excerpt = mask(without_controls(finding.excerpt))[:EXCERPT_LIMIT].strip()
         evidence = Evidence(
             id=f"E{len(self.evidence) + 1}",
             tool=tool,
-            artifact=finding.artifact,
+            artifact=without_controls(finding.artifact),
             facts=facts,
             excerpt=excerpt,
-            host=finding.host,
-            at=finding.at,
+            host=without_controls(finding.host),
+            at=without_controls(finding.at),
             authority=finding.authority,
         )
         self.evidence.append(evidence)
         return evidence
 
     def add_missing(self, missing: Missing) -> None:
-        """Notes a question that got no answer, once."""
-        if missing not in self.missing:
-            self.missing.append(missing)
+        """Notes a question that got no answer, once. Why it got none may quote the artifact, so it is masked too."""
+        noted = replace(missing, why=mask(without_controls(missing.why)))
+        if noted not in self.missing:
+            self.missing.append(noted)
 
     def facts(self) -> Facts:
         return Facts(self.evidence)

@@ -27,7 +27,11 @@ _SHAPES = re.compile(
     """,
     re.VERBOSE,
 )
-_LOGIN = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.-]{1,20}://)(?P<login>[^\s/'\"<>]*)@")
+_LOGIN = re.compile(
+    r"""(?P<scheme>\b[A-Za-z][A-Za-z0-9+.-]{1,20}://)
+    (?P<login>[^\s/'"<>]* | [^\s/'"<>:@]*:(?!\d{1,5}[/?#])[^\s'"<>@]*)@""",  # a password may hold a slash, a port none
+    re.VERBOSE,
+)
 _LOGIN_OPTION = re.compile(r"(?<=\s)(-u|--user|--proxy-user)([ \t]+|=)(['\"]?)(?!\d+:\d+\b)[^\s:'\"]+:[^\s'\"]+")
 
 

@@ -17,6 +17,12 @@ def quotable(text: str, limit: int) -> str:
 
     Cut without a mark, so that an excerpt of plain text is still a piece of its artifact.
     """
+    return without_controls(text)[:limit].strip()
+
+
+def without_controls(text: str) -> str:
+    """`text` without control characters, terminal sequences and bidi marks; line ends and tabs stay."""
+    if text.isascii() and text.isprintable():
+        return text
     plain = _ESCAPE_SEQUENCE.sub("", text)
-    kept = (c for c in plain if c in "\n\t" or unicodedata.category(c) not in _REMOVED)
-    return "".join(kept)[:limit].strip()
+    return "".join(c for c in plain if c in "\n\t" or unicodedata.category(c) not in _REMOVED)

@@ -10,6 +10,7 @@ from ppagent.agent.investigation import Investigation
 from ppagent.causes.cause import Observation
 from ppagent.changes.proposal import Predicted, Proposal
 from ppagent.evidence.evidence import Evidence
+from ppagent.evidence.quoting import without_controls
 from ppagent.report.contract import (
     ChangePart,
     Contract,
@@ -57,24 +58,25 @@ def contract_of(found: Investigation) -> Contract:
 
 
 def as_json(found: Investigation) -> str:
-    """The document as indented JSON with a newline at its end. Half of a surrogate pair, which a server's JSON may
-    hold and UTF-8 may not, stays the escape that it was; a number that is none becomes null."""
+    """The document as indented JSON with a newline at its end, fit for UTF-8 and for a terminal it is printed on:
+    a number that is none becomes null, control characters and bidi marks are left out of every text."""
     document = contract_of(found).model_dump()
     if document["model"] is None:
         del document["model"]
-    text = json.dumps(_finite(document), indent=2, ensure_ascii=False)
-    return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
+    return json.dumps(_printable(document), indent=2, ensure_ascii=False) + "\n"
 
 
-def _finite(value: Any) -> Any:
-    """`value` with null for every number that JSON cannot hold."""
+def _printable(value: Any) -> Any:
+    """`value` with null for every number that JSON cannot hold, and text that cannot steer a terminal."""
     match value:
         case float() if not math.isfinite(value):
             return None
+        case str():
+            return without_controls(value)
         case dict():
-            return {key: _finite(item) for key, item in value.items()}
+            return {_printable(key): _printable(item) for key, item in value.items()}
         case list() | tuple():
-            return [_finite(item) for item in value]
+            return [_printable(item) for item in value]
         case _:
             return value
 

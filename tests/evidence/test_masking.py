@@ -63,6 +63,11 @@ def test_a_secret_is_known_by_its_shape_wherever_it_stands(secret: str) -> None:
     assert mask(f"the user pasted {secret}, sorry") == f"the user pasted {MASK}, sorry"
 
 
+def test_a_password_in_an_address_may_hold_a_slash_and_a_port_is_no_password() -> None:
+    assert mask("http://user:A00000/00@proxy:3128/x") == f"http://{MASK}@proxy:3128/x"
+    assert mask("http://box:30000/mail/me@example.org") == "http://box:30000/mail/me@example.org"
+
+
 def test_a_private_key_is_masked_to_its_end_or_to_the_end_of_what_was_kept() -> None:
     assert mask("a -----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY----- b") == f"a {MASK} b"
     assert mask("a -----BEGIN PRIVATE KEY-----\nMIIE\nab") == f"a {MASK}"
