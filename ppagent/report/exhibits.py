@@ -1,6 +1,7 @@
 """The evidence as a report shows it to whoever follows a citation: where it was read, the words, the facts."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ppagent.evidence.evidence import Evidence, FactValue
@@ -16,7 +17,6 @@ class FactRow:
 
     name: str
     value: str
-    meaning: str
     cut: int = 0
 
 
@@ -42,11 +42,17 @@ def exhibit_of(evidence: Evidence) -> Exhibit:
 def _row(name: str, value: FactValue) -> FactRow:
     shown = plain(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
     cut = len(shown) if len(shown) > LONGEST_VALUE else 0
-    return FactRow(plain(name), shown[:LONGEST_VALUE], _meaning(name), cut)
+    return FactRow(plain(name), shown[:LONGEST_VALUE], cut)
 
 
-def _meaning(name: str) -> str:
-    """What the vocabulary says of a fact, itself or its family."""
+def glossary(exhibits: Iterable[Exhibit]) -> tuple[tuple[str, str], ...]:
+    """What the names of these facts mean, each name or family of names once."""
+    entries = {_entry(fact.name) for exhibit in exhibits for fact in exhibit.facts}
+    return tuple((entry, VOCABULARY[entry]) for entry in VOCABULARY if entry in entries)
+
+
+def _entry(name: str) -> str:
+    """The name itself or its family, as the vocabulary has it; empty where it has neither."""
     parts = name.split(".")
     families = (".".join(parts[:end]) + ".*" for end in range(len(parts) - 1, 0, -1))
-    return next((VOCABULARY[each] for each in (name, *families) if each in VOCABULARY), "")
+    return next((each for each in (name, *families) if each in VOCABULARY), "")

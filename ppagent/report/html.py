@@ -6,7 +6,7 @@ from html import escape
 
 from ppagent.report.document import Document
 from ppagent.report.html_causes import cause_card
-from ppagent.report.html_exhibits import exhibit_details
+from ppagent.report.html_exhibits import exhibit_details, fact_names
 from ppagent.report.html_page import page
 from ppagent.report.html_pictures import figures, waterfall_figure
 from ppagent.report.html_steps import step_card, tiles
@@ -73,3 +73,4 @@ def _evidence(document: Document, used: frozenset[str]) -> Iterator[str]:
     )
     for exhibit in document.exhibits:
         yield exhibit_details(exhibit, used)
+    yield fact_names(document.exhibits)

@@ -1,9 +1,10 @@
 """The evidence at the end of a page, to unfold; every citation leads here."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from html import escape
 
-from ppagent.report.exhibits import Exhibit, FactRow
+from ppagent.report.exhibits import Exhibit, FactRow, glossary
+from ppagent.report.html_text import unfolding
 
 SHOWN_FOLDED = 90
 
@@ -20,6 +21,12 @@ def exhibit_details(exhibit: Exhibit, used: Collection[str]) -> str:
     )
 
 
+def fact_names(exhibits: Sequence[Exhibit]) -> str:
+    """What the facts' names mean, to unfold."""
+    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(means)}</td></tr>" for name, means in glossary(exhibits))
+    return unfolding("What the names of facts mean", f"<table>{rows}</table>" if rows else "")
+
+
 def _first_words(excerpt: str) -> str:
     """The start of the excerpt, as a hint of what is inside."""
     words = " ".join(excerpt.split())[:SHOWN_FOLDED]
@@ -28,5 +35,4 @@ def _first_words(excerpt: str) -> str:
 
 def _row(fact: FactRow) -> str:
     cut = f'<span class="dim"> (cut: {fact.cut} characters in all)</span>' if fact.cut else ""
-    meaning = f'<span class="dim">{escape(fact.meaning)}</span>' if fact.meaning else ""
-    return f"<tr><th>{escape(fact.name)}{meaning}</th><td>{escape(fact.value)}{cut}</td></tr>"
+    return f"<tr><th>{escape(fact.name)}</th><td>{escape(fact.value)}{cut}</td></tr>"

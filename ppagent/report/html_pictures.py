@@ -15,19 +15,20 @@ from ppagent.report.pictures.waterfall import draw_steps
 Draw = Callable[[float], Picture]
 
 WATERFALL_SAYS = (
-    "Observed is {came_about}; everything above it is computed. The ceiling is what the bytes of a step allow at peak "
+    "Observed: {came_about}; everything above it is computed. The ceiling is what the bytes of a step allow at peak "
     "bandwidth with every slot filled and all stages alike. Losses are taken away in the order shown, and what one "
     "costs depends on those before it: what curing a cause alone would give stands beside the cause."
 )
 TIMELINE_SAYS = (
     "A block is one stage taken by one micro-batch, its colour and number the slot; grey is a stage that waits. "
-    "Now: the turn is {came_about}, its split over the stages follows the layers, and launches and hops are inside "
-    "the blocks, so a device computes for less time than its stage is taken. Proposed: a forecast by the ring model. "
-    "Requests are taken to be spread evenly and to decode steadily; prefill is left out."
+    "Taken is the share of time; launches and hops are inside the blocks, so a device computes for less. "
+    "Now: the turn is a figure from the load levels ({came_about}), its split over the stages follows the layers. "
+    "{proposed}Requests are taken to be spread evenly and to decode steadily; prefill is left out."
 )
+PROPOSED_SAYS = "Proposed: a forecast by the ring model, never measured. "
 CURVES_SAYS = (
-    "Points are {came_about}. The dashed line is the ring model's fit under the least fill that the evidence allows, "
-    "carried on beyond the last point. Green is forecast and was never measured."
+    "Points: {came_about}. The dashed line is the ring model's fit under the least fill that the evidence allows, "
+    "carried on beyond the last point."
 )
 POWER_SAYS = (
     "{came_about}: thin lines are single GPUs, the shade their range, the bold line their mean; between samples "
@@ -56,7 +57,8 @@ def figures(shown: Figures, known: Collection[str]) -> Iterator[str]:
 
 def timeline_figure(lanes: Sequence[Lane], came_about: str, fill_said: str = "", cites: str = "") -> str:
     """Which stage works when, as it is and as proposed."""
-    caption = TIMELINE_SAYS.format(came_about=came_about)
+    proposed = "" if all(lane.now for lane in lanes) else PROPOSED_SAYS
+    caption = TIMELINE_SAYS.format(came_about=came_about, proposed=proposed)
     caption += f" Filled slots now, by reading: {fill_said}." if fill_said else ""
     return _figure("Which stage works when", lambda width: draw_lanes(lanes, width), caption, cites)
 
@@ -64,6 +66,7 @@ def timeline_figure(lanes: Sequence[Lane], came_about: str, fill_said: str = "",
 def curves_figure(curves: Curves, came_about: str, cites: str = "") -> str:
     """tok/s against requests in flight."""
     caption = CURVES_SAYS.format(came_about=came_about)
+    caption += " Green is forecast and was never measured." if curves.band or curves.marks else ""
     if curves.marks:
         loads = ", ".join(f"{mark.name} at {mark.at:g}" for mark in curves.marks)
         caption += f" Upright marks stand a little to the right of the load they are forecast for: {loads}."

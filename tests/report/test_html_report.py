@@ -108,7 +108,8 @@ def test_every_citation_leads_to_its_evidence_with_words_and_facts(page: Reader)
     assert "#E1" in page.links
     assert "E1" in page.ids
     assert "Decode batch, #running-req: 3" in page.text
-    assert "engine.versionSGLang's version0.5.11" in page.text
+    assert "engine.version0.5.11" in page.text
+    assert page.text.count("engine.versionSGLang's version") == 1
 
 
 def test_every_command_has_a_button_that_only_a_script_shows(page: Reader) -> None:
