@@ -72,6 +72,10 @@ class LiveTarget:
     def places(self, host: str) -> tuple[str, ...]:
         return self._host(host).places()
 
+    def live_host(self, host: str) -> LiveHost:
+        """The host behind a label, for more than reading from it: a load, a restart. Raises ToolError."""
+        return self._host(host)
+
     def close(self) -> None:
         """Ends every connection, and with them whatever still runs on the hosts."""
         for host in self._hosts.values():
