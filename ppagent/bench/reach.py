@@ -1,22 +1,35 @@
 """From what a user named to a server's HTTP: an address, or a live target whose server is found on its host."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from ppagent.bench.control import Control
 from ppagent.bench.endpoint import Endpoint, is_url, parse_endpoint
-from ppagent.errors import UserError
+from ppagent.errors import NotRecorded, ToolError, UserError
+
+if TYPE_CHECKING:
+    from ppagent.targets.live import LiveTarget
+    from ppagent.targets.live_host import LiveHost
 
 _ADVICE = "Name a live server: http://HOST:PORT, local, or ssh://HOST."
 
 
+def _nothing() -> None:
+    """Nothing is held open."""
+
+
 @dataclass
 class Reached:
-    """A server that can be asked. `name` is what it goes by in notes and results; it stays the same from run to run."""
+    """A server that can be asked. `name` is what it goes by in notes and results; it stays the same from run to run.
+
+    `host` is the machine it runs on, where that can be looked at; None for a bare address elsewhere.
+    """
 
     name: str
     endpoint: Endpoint
-    close: Callable[[], None] = field(default=lambda: None)
+    host: "LiveHost | None" = None
+    close: Callable[[], None] = field(default=_nothing)
 
     @property
     def control(self) -> Control:
@@ -24,8 +37,58 @@ class Reached:
 
 
 def reach(text: str, port: int | None, environ: Mapping[str, str]) -> Reached:
-    """The server that `text` names. Raises UserError where it names none that is live."""
+    """The server that `text` names. Raises UserError where it names none that is live, ToolError where it cannot be
+    reached. An address on this machine is looked at as `local` is, once its host is needed."""
     if is_url(text):
         endpoint = parse_endpoint(text, environ)
         return Reached(endpoint.base_url, endpoint)
-    raise UserError(f"{text} is no live server.", _ADVICE)
+    from ppagent.targets.open_live import is_live, open_live
+
+    if not is_live(text):
+        raise UserError(f"{text} is no live server.", _ADVICE)
+    target = open_live(text, port=port)
+    try:
+        return reach_target(target, port, environ)
+    except BaseException:
+        target.close()
+        raise
+
+
+def reach_target(target: "LiveTarget", port: int | None, environ: Mapping[str, str]) -> Reached:
+    """The server of a live target: the one on the host that has pipeline stage 0."""
+    host = target.live_host(target.hosts[0])
+    address, found, secure = _place(host, port)
+    if host.link.kind == "local":
+        scheme = "https" if secure else "http"
+        name = f"[{address}]" if ":" in address else address
+        endpoint = parse_endpoint(f"{scheme}://{name}:{found}", environ)
+        return Reached(endpoint.base_url, endpoint, host, target.close)
+    if secure:
+        raise ToolError("the server speaks TLS, which is not spoken through a tunnel: give its https address instead")
+    return _tunnelled(target, host, address, found, environ)
+
+
+def _tunnelled(target: "LiveTarget", host: "LiveHost", address: str, port: int, environ: Mapping[str, str]) -> Reached:
+    from ppagent.bench.tunnel import Tunnel
+
+    tunnel = Tunnel(host.link, address, port)
+    endpoint = parse_endpoint(f"http://127.0.0.1:{tunnel.port}", environ)
+    endpoint = replace(endpoint, route=f"ssh tunnel to {host.link.name}")
+
+    def close() -> None:
+        tunnel.close()
+        target.close()
+
+    return Reached(f"ssh://{host.link.name}/{port}", endpoint, host, close)
+
+
+def _place(host: "LiveHost", port: int | None) -> tuple[str, int, bool]:
+    """(address, port, whether it speaks TLS) on the host itself. A server of which no process can be seen is believed
+    to be at the port that was named."""
+    try:
+        server = host.server
+    except NotRecorded:
+        if port is None:
+            raise
+        return "127.0.0.1", port, False
+    return server.address, server.port, server.secure

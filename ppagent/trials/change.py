@@ -42,7 +42,7 @@ class LiveChange:
             key=self.state.key,
             old=self.state.value,
             new=self.new,
-            startup_time=self.control.startup_time(),
+            run_mark=self.control.run_mark(),
         )
         write_note(note, self._folder)
         self._made = True
@@ -70,7 +70,7 @@ class LiveChange:
     def _advice(self, error: ToolError) -> str:
         return (
             f"{self.state.key} could NOT be put back to {self.state.value}: {error}. "
-            f"When the server answers again: ppagent try {self.server} --restore"
+            f"When {self.server} answers again: ppagent try TARGET --restore"
         )
 
 
@@ -90,8 +90,8 @@ def restore(note: RestoreNote, control: Control, folder: Path | None = None) -> 
     """Undoes what a note tells of a live change, and says what was done. Raises ToolError, and leaves the note then."""
     if note.running:
         raise ToolError(f"a trial is still running on {note.server} (process {note.pid}): it restores by itself")
-    started = control.startup_time()
-    if note.startup_time is not None and started is not None and abs(started - note.startup_time) > 1:
+    mark = control.run_mark()
+    if note.run_mark and mark and mark != note.run_mark:
         remove_note(note.server, folder)
         return f"the server was restarted since, which undid {note.key} {note.new}"
     held = read_limit(control).value

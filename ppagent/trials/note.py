@@ -30,8 +30,8 @@ class RestoreNote:
     new: int = 0
     launch: Mapping[str, object] = field(default_factory=dict)
     """How the old server was started (`Launched.as_data`)."""
-    startup_time: float | None = None
-    """When that server started, where it says so: a restarted server has lost the setting by itself."""
+    run_mark: str = ""
+    """Which run of the server it was, where it says so: a restarted server has lost the setting by itself."""
     at: str = field(default_factory=now)
     pid: int = field(default_factory=os.getpid)
     pid_started: str = field(default_factory=lambda: _process_start(os.getpid()))

@@ -28,6 +28,9 @@ TICK_S = 0.05
 LOOK_S = 1.0
 MOST_FAILED_SHARE = 0.1
 DRAIN_S = 120.0
+SETTLED = 0.05
+MOST_TURNOVERS = 3
+"""Times the generations asked for: after that it is measured as it is, and the two old runs will tell."""
 
 
 class OwnLoad:
@@ -86,16 +89,29 @@ class OwnLoad:
         self.at_change += [record for record in self.records if not record.ended]
 
     def settle(self) -> str:
-        """Waits for whole generations of requests: all that were in flight at the start of each have ended."""
-        begin = time.monotonic()
-        for _ in range(self._turnovers):
-            generation = [record for record in self.records if not record.ended] or self._after_first()
-            while any(not record.ended for record in generation):
-                self._look_after()
-                if time.monotonic() - begin > self._settle_limit_s:
-                    return f"requests had not turned over after {self._settle_limit_s:.0f} s"
-                time.sleep(TICK_S)
-        return f"{self._turnovers} generations of requests, {time.monotonic() - begin:.0f} s"
+        """Lets whole generations of requests pass (all that were in flight at the start of one have ended), and further
+        ones until two in a row go at the same speed: how requests share slots takes a while to become what it will be.
+        """
+        begin, speeds = time.perf_counter(), [0.0]
+        while len(speeds) <= MOST_TURNOVERS * self._turnovers:
+            since = time.perf_counter()
+            if not self._generation(begin):
+                return f"requests had not turned over after {self._settle_limit_s:.0f} s"
+            rate = rate_over(self.records, Window(since, time.perf_counter()))
+            speeds.append(rate.tokens_per_s if rate is not None else 0.0)
+            if len(speeds) > self._turnovers and abs(speeds[-1] - speeds[-2]) <= SETTLED * speeds[-1]:
+                break
+        return f"{len(speeds) - 1} generations of requests, {time.perf_counter() - begin:.0f} s"
+
+    def _generation(self, begin: float) -> bool:
+        """Waits until everything in flight now has ended; false where the time for settling is used up."""
+        generation = [record for record in self.records if not record.ended] or self._after_first()
+        while any(not record.ended for record in generation):
+            self._look_after()
+            if time.perf_counter() - begin > self._settle_limit_s:
+                return False
+            time.sleep(TICK_S)
+        return True
 
     def measure(self, label: str, seconds: float) -> Phase:
         begin = time.perf_counter()

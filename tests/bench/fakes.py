@@ -56,7 +56,7 @@ class FakeServer:
     generated: int = 0
     latency_sum: float = 0.0
     dropped: int = 0
-    startup_time: float = field(default_factory=time.time)
+    startup_time: dict[str, float] = field(default_factory=lambda: {"total": time.time()})
 
     def __post_init__(self) -> None:
         self.slots: list[list[Running]] = [[] for _ in range(self.stages)]
