@@ -75,7 +75,8 @@ def verdict_of(board: Board, facts: Facts) -> Verdict:
     if board.faults:
         return "diagnosed"
     suspects_refuted = all(_is_refuted(board, cause_id) for cause_id in suspects(facts))
-    if seen_at_work(facts) and suspects_refuted and not _likely_faults(board, facts):
+    hung = facts.flag("log.ended_running") is True
+    if seen_at_work(facts) and suspects_refuted and not hung and not _likely_faults(board, facts):
         return "healthy"
     return "not_enough_evidence"
 

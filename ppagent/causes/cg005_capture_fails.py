@@ -32,7 +32,7 @@ class CaptureFails:
     wants = ("trouble.capture_failed", "start.graph_begun", "start.graph_captured", "start.ready", "decode.lines")
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
-        found = (_failed(facts), _stuck(facts), _fine(facts), _never(facts), _replay_hang(facts))
+        found = (_failed(facts), _stuck(facts), _fine(facts), _never(facts), _hang(facts), _captured_over_nodes(facts))
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
@@ -41,6 +41,8 @@ class CaptureFails:
         return (Probe("logs.startup", "capture lines stand in the start-up log", 0),)
 
     def advise(self, facts: Facts) -> Advice:
+        if _hang(facts) is not None:
+            return _after_a_hang(facts)
         ceiling = graph_ceiling(facts)
         smaller = max(1, int(ceiling.value // 2)) if ceiling is not None else 8
         cites = facts.cite("trouble.capture_failed", "start.graph_begun", "start.graph_captured")
@@ -60,6 +62,32 @@ class CaptureFails:
             ),
             (eager,),
         )
+
+
+def _after_a_hang(facts: Facts) -> Advice:
+    """Smaller sizes cure no captured collective: one request a graph gets the server through, another layout cures."""
+    cites = facts.cite("log.ended_running", "start.graph_captured")
+    through = Remedy(
+        "CG005",
+        "relaunch",
+        "Run only single requests from graphs, as a way through until the layout is changed",
+        Change(set={"--cuda-graph-max-bs-decode": "1"}),
+        cites,
+        risks=("batches above 1 run eagerly and are slower",),
+        verify="the same load keeps printing decode lines",
+        rollback="drop the flag",
+    )
+    layout = Remedy(
+        "CG005",
+        "operator",
+        "Keep each tensor-parallel group inside one node, so that no captured graph holds a collective between nodes",
+        Change(),
+        cites,
+        risks=("another parallel shape needs a full reload and its own measurement",),
+        verify="graphs of all sizes run under the same load",
+        rollback="the layout you run now",
+    )
+    return Advice((through, layout))
 
 
 def _failed(facts: Facts) -> Observation | None:
@@ -97,13 +125,23 @@ def _ended_running(facts: Facts) -> bool:
     return facts.flag("log.ended_running") is True
 
 
-def _replay_hang(facts: Facts) -> Observation | None:
-    nodes = facts.arg_number("nnodes") or 1
-    if not _ended_running(facts) or nodes < 2 or not facts.flag("start.graph_captured"):
+def _hang(facts: Facts) -> Observation | None:
+    """Decoding from graphs that ends without a word; an error or a time-out would name another cause."""
+    share = graph_share(facts)
+    told = any(facts.number(f"trouble.{kind}") for kind in ("nccl_error", "scheduler_exception", "cuda_oom", "xid"))
+    if not _ended_running(facts) or told or share is None or share.value < 0.5:
         return None
-    cites = facts.cite("log.ended_running", "start.graph_captured") + facts.cite_args("nnodes")
-    says = f"decode lines end while requests run, without an error, with graphs captured over {nodes:g} nodes"
-    return Observation(says, cites, 0.6, 0.03)
+    says = "decode lines end while requests run, with steps from graphs up to the last and no error"
+    return Observation(says, facts.cite("log.ended_running") + share.cites, 0.9, 0.03)
+
+
+def _captured_over_nodes(facts: Facts) -> Observation | None:
+    """A collective between nodes inside a captured graph may never complete on all ranks (sglang#24574)."""
+    nodes, ring = facts.arg_number("nnodes") or 1, facts.arg_number("pp_size") or 1
+    if nodes <= ring or not _ended_running(facts) or not facts.flag("start.graph_captured"):
+        return None
+    cites = facts.cite("start.graph_captured") + facts.cite_args("nnodes")
+    return Observation(f"graphs were captured with a TP group over {nodes:g} nodes", cites, 0.8, 0.2)
 
 
 CAUSE = CaptureFails()

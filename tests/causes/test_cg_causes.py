@@ -118,3 +118,29 @@ def test_decoding_that_goes_on_refutes_a_failed_capture() -> None:
 @pytest.mark.parametrize(("batch", "size"), [(1, 1), (9, 12), (103, 128), (512, 512), (513, 576)])
 def test_the_size_that_covers_a_batch_is_a_round_one(batch: int, size: int) -> None:
     assert size_for(batch) == size
+
+
+HUNG = {
+    "args.nnodes": 2,
+    "args.tp_size": 8,
+    "start.ready": True,
+    "start.graph_begun": True,
+    "start.graph_captured": True,
+    "start.graph_sizes": [1, 2, 4, 8],
+    "decode.lines": 40,
+    "decode.graph_true_share": 1.0,
+    "log.ended_running": True,
+}
+
+
+def test_decoding_from_graphs_that_ends_without_a_word_over_two_nodes_is_a_captured_collective() -> None:
+    judgement = judged(cause_of("CG005"), HUNG)
+    assert judgement.state == "supported"
+    through, layout = judgement.cause.advise(facts_of(HUNG)).remedies
+    assert through.change.set == {"--cuda-graph-max-bs-decode": "1"}
+    assert layout.kind == "operator"
+
+
+def test_a_hang_that_an_error_explains_or_inside_one_node_is_not_put_on_the_graphs() -> None:
+    assert judged(cause_of("CG005"), HUNG | {"trouble.nccl_error": 1}).state != "supported"
+    assert judged(cause_of("CG005"), HUNG | {"args.nnodes": 1}).state != "supported"

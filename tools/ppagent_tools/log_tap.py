@@ -1,6 +1,7 @@
 """What a log's lines say beside its summary, taken as they pass by: verbatim start-up lines, stalls of decoding,
 and when the server last spoke at all."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,6 +22,8 @@ _MARKS = {
 }
 _BATCH = b" batch"
 _HTTP = b"HTTP/1."
+_UNHEALTHY = re.compile(rb"/health\S* HTTP/1\.\d\W+50\d")
+"""A health check that fails: what an idle server never prints, and a hung one does."""
 MOST_KNOWN = 4096
 
 Note = Callable[[bytes, float | None], None]
@@ -62,7 +65,7 @@ class LaunchTap:
     marked: dict[str, bytes] = field(default_factory=dict)
     lanes: dict[Ranks, Lane] = field(default_factory=dict)
     last_remark: str = ""
-    """Time of the last line that is neither a batch nor an HTTP access."""
+    """Time of the last line that is neither a batch nor an HTTP access; a failed health check counts."""
 
     @property
     def lane(self) -> Lane | None:
@@ -98,7 +101,7 @@ class LogTap:
                 note(line, self._now_s if line[1:20] == self._stamp else self._seconds(line[1:20]))
             elif _BATCH in line[:160]:
                 self._batch(line)
-            elif _HTTP not in line:
+            elif _HTTP not in line or _UNHEALTHY.search(line):
                 self._other(line)
             yield line
 
