@@ -17,7 +17,7 @@ from ppagent.brains.llm.faults import FAILURES, Fault, fault_of
 from ppagent.brains.llm.intext import call_in_text, split_thoughts
 from ppagent.brains.llm.model import ContextTooLong, Function, Message, ModelFailed, Reply
 from ppagent.brains.llm.prices import estimated
-from ppagent.brains.llm.stream import reply_of, reply_of_stream
+from ppagent.brains.llm.stream import reply_of_body, reply_of_stream
 from ppagent.brains.llm.wire import request_body
 
 ATTEMPTS = 4
@@ -97,15 +97,19 @@ class OpenAiModel:
     def _once(self, messages: Sequence[Message], functions: Sequence[Function], until: float) -> Reply:
         abilities = self.abilities
         body = request_body(self.name, messages, functions, abilities, self.max_tokens)
-        left_s = max(1.0, min(self._timeout_s, until - self._clock()))
+        left_s = max(0.1, min(self._timeout_s, until - self._clock()))
         stop = self._clock() + left_s
         timeout = httpx2.Timeout(left_s, connect=min(CONNECT_S, left_s))
-        create: Any = self._client.chat.completions.create
-        answer = create(**body, timeout=timeout)
+        completions: Any = self._client.chat.completions
+
+        def in_time() -> bool:
+            return self._clock() < stop
+
         if not abilities.stream:
-            return self._tidied(reply_of(answer), body, functions)
-        with answer:
-            reply = reply_of_stream(answer, lambda: self._clock() < stop)
+            with completions.with_streaming_response.create(**body, timeout=timeout) as whole:
+                return self._tidied(reply_of_body(whole.iter_bytes(), in_time), body, functions)
+        with completions.create(**body, timeout=timeout) as answer:
+            reply = reply_of_stream(answer, in_time)
         if reply.finish == "tool_calls" and not reply.calls:
             self.abilities = replace(abilities, stream=False)
             return self._once(messages, functions, until)

@@ -8,11 +8,11 @@ from typing import Literal
 import httpx2
 import openai
 
-from ppagent.brains.llm.stream import CutOff
+from ppagent.brains.llm.stream import CutOff, TooSlow
 from ppagent.evidence.masking import mask
 from ppagent.evidence.quoting import quotable
 
-FAILURES = (openai.OpenAIError, httpx2.HTTPError, json.JSONDecodeError, CutOff)
+FAILURES = (openai.OpenAIError, httpx2.HTTPError, json.JSONDecodeError, UnicodeDecodeError, CutOff, TooSlow)
 """Everything that a request may fail with; anything else is a bug."""
 
 Kind = Literal["again", "refused", "too_long", "over"]
@@ -44,7 +44,7 @@ class Fault:
 def fault_of(error: Exception, endpoint: str, model: str) -> Fault:
     """What `error` means for a request to `model` at `endpoint` (a host's name, for the sentence)."""
     match error:
-        case openai.APITimeoutError() | httpx2.TimeoutException():
+        case openai.APITimeoutError() | httpx2.TimeoutException() | TooSlow():
             return Fault("again", f"{endpoint} did not answer in time.")
         case openai.APIStatusError():
             return _status(error, endpoint, model)
@@ -52,7 +52,7 @@ def fault_of(error: Exception, endpoint: str, model: str) -> Fault:
             return Fault("again", f"{endpoint} did not finish its answer: {error}.", words="stream")
         case openai.APIConnectionError() | httpx2.HTTPError():
             return Fault("again", f"{endpoint} cannot be reached{_cause(error)}.")
-        case json.JSONDecodeError():
+        case json.JSONDecodeError() | UnicodeDecodeError():
             return Fault("again", f"{endpoint} sent an answer that is no JSON.", words="stream")
         case openai.APIError():
             return Fault("again", f"{endpoint} failed: {_said(error.message)}.", error.message)

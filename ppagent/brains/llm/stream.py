@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 from ppagent.brains.llm.model import Called, Reply, Spent
@@ -15,7 +16,11 @@ _THOUGHT_FIELDS = ("reasoning_content", "reasoning")
 
 
 class CutOff(Exception):
-    """The stream ended, or went on too long, without the model having finished."""
+    """The answer ended without the model having finished, or is none."""
+
+
+class TooSlow(Exception):
+    """The answer came, but not in time."""
 
 
 @dataclass
@@ -45,15 +50,26 @@ def reply_of_stream(chunks: Iterable[Any], in_time: Callable[[], bool]) -> Reply
         if gathered.characters > MOST_CHARACTERS:
             raise CutOff("the answer did not end")
         if not in_time():
-            raise CutOff("the answer took too long")
+            raise TooSlow("the answer took too long")
     if not gathered.finish:
         raise CutOff("the answer broke off")
     calls = tuple(Called(c.id, c.name, "".join(c.arguments)) for c in gathered.calls if c.name)
     return Reply("".join(gathered.text), calls, "".join(gathered.thoughts), gathered.spent, gathered.finish)
 
 
-def reply_of(completion: Any) -> Reply:
-    """The reply of an answer that came whole. Raises CutOff where it is none."""
+def reply_of_body(pieces: Iterable[bytes], in_time: Callable[[], bool]) -> Reply:
+    """The reply of an answer that came whole, read with the same limits. Raises CutOff, TooSlow, JSONDecodeError."""
+    body = bytearray()
+    for piece in pieces:
+        body += piece
+        if len(body) > 4 * MOST_CHARACTERS:
+            raise CutOff("the answer did not end")
+        if not in_time():
+            raise TooSlow("the answer took too long")
+    return _reply_of(json.loads(bytes(body), object_hook=lambda pairs: SimpleNamespace(**pairs)))
+
+
+def _reply_of(completion: Any) -> Reply:
     choice = next(iter(_items(completion, "choices")), None)
     message = getattr(choice, "message", None)
     if message is None:
@@ -119,8 +135,8 @@ def _items(thing: Any, name: str) -> list[Any]:
 def _text(thing: Any, name: str) -> str:
     """Text under that name; arguments that came as an object are written as JSON."""
     value = getattr(thing, name, None)
-    if isinstance(value, dict):
-        return json.dumps(value)
+    if isinstance(value, dict | SimpleNamespace):
+        return json.dumps(value, default=vars)
     return value if isinstance(value, str) else ""
 
 
