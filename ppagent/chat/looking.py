@@ -33,7 +33,7 @@ def first_look(session: Session) -> None:
     """Asks what tells the server's version, shape and load. Only reads, and without the loop, which takes longer to
     load than a recording to look at."""
     nodes = ShownNodes(session, quiet=True)
-    with _at_work(session):
+    with at_work(session):
         for call in iter(lambda: _first_call(session), None):
             session.state = State({**session.state, "call": call, "asked": [*session.state["asked"], _key(call)]})
             session.state = State({**session.state, **nodes.act(session.state), "call": None})
@@ -50,7 +50,7 @@ def investigate(session: Session, question: str = "") -> None:
         return
     session.status = "finished"
     session.state = State({**session.state, "stopped": "", "budget_used_up": False})
-    with _at_work(session):
+    with at_work(session):
         try:
             _run(session)
         except Denied:
@@ -63,7 +63,7 @@ def investigate(session: Session, question: str = "") -> None:
 
 
 @contextmanager
-def _at_work(session: Session) -> Iterator[None]:
+def at_work(session: Session) -> Iterator[None]:
     """Counts the time, listens to Ctrl-C, and forgets a question that was cut short, so that it can be asked again."""
     started = monotonic()
     try:

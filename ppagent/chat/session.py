@@ -1,6 +1,7 @@
 """One conversation about one target: what is known, what was said, and who is asked."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from ppagent.agent.budget import Cost
@@ -35,18 +36,26 @@ class Session:
 
     id: str
     target_text: str
-    """The target as the user named it."""
+    """The target as the user named it; a file by its whole path."""
     desk: Desk
     screen: Screen
     consent: Consent
+    port: int | None = None
+    """The server's HTTP port, where the user named one."""
     halt: Halt = field(default_factory=Halt)
     state: State = field(default_factory=fresh_state)
     """The investigation as it is carried on from one question to the next."""
     said: list[Said] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
     """The user's statements, which are evidence."""
+    terse: bool = False
+    """Whether the answer alone is wanted, without a line for each tool."""
     offer: str = ""
     """What a yes would start."""
+    shown: str = ""
+    """The proposal that was shown last."""
+    copied: Path | None = None
+    """The file of the command that was copied last."""
     looked: bool = False
     """Whether a whole investigation has ended since something new was told."""
     status: Status = "finished"

@@ -30,11 +30,15 @@ class ShownNodes(Nodes):
         session, ledger = self._session, self.desk.ledger
         known, lacking, started = len(ledger.evidence), len(ledger.missing), monotonic()
         session.halt.check()
-        with session.screen.working(f"{call_in_words(row['tool'], row['arguments'])}: {row['why']}"):
-            changes = super().act(state)
+        try:
+            with session.screen.working(f"{call_in_words(row['tool'], row['arguments'])}: {row['why']}"):
+                changes = super().act(state)
+        except KeyboardInterrupt:
+            del ledger.evidence[known:]  # half an answer is on no disk, and its ids would be given out twice
+            raise
         seconds = monotonic() - started
         found, missing = tuple(ledger.evidence[known:]), tuple(ledger.missing[lacking:])
-        if not self._quiet:
+        if not (self._quiet or session.terse):
             session.screen.show([_line(row, seconds, found, self._why_not(row, missing), self._where(found))])
         return changes
 

@@ -1,0 +1,98 @@
+"""Commands that make something to keep or to hand on out of the session."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ppagent.chat import transcript
+from ppagent.chat.case import answer_of, ask_causes, ask_cure, case_lines, confirmed_causes
+from ppagent.chat.commands.command import Command
+from ppagent.chat.home import write_private
+from ppagent.chat.keep import keep_recording
+from ppagent.chat.looking import investigate
+from ppagent.chat.session import Session
+from ppagent.errors import UserError
+from ppagent.report.document import document_of
+from ppagent.report.html import as_html
+from ppagent.report.lines import Line
+from ppagent.report.markdown import as_markdown
+
+MARKDOWN, HTML = (".md",), (".html", ".htm")
+_ADVICE = "Write /export FILE.md, FILE.html, recording DIR, or case DIR [CAUSES]."
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to export, where to, and what else was said."""
+
+    form: str
+    path: Path
+    more: tuple[str, ...]
+
+
+def export(session: Session, words: str) -> None:
+    """The session as a report, as a recording, or as an eval case."""
+    wanted = _wanted(session, words)
+    investigate(session)
+    match wanted.form:
+        case "recording":
+            kept = keep_recording(session, wanted.path)
+            session.say([Line(f"  {len(kept)} artifacts, secrets masked, are in"), Line(f"  {wanted.path}", "command")])
+        case "case":
+            _case(session, wanted)
+        case _:
+            write_private(wanted.path, _report(session, wanted.form))
+            session.say(
+                [Line("  the report, with the conversation behind it, is in"), Line(f"  {wanted.path}", "command")]
+            )
+
+
+def _wanted(session: Session, words: str) -> Wanted:
+    parts = words.split()
+    match parts:
+        case []:
+            return Wanted("markdown", Path(f"ppagent-{session.id}.md"), ())
+        case ["md" | "markdown"]:
+            return Wanted("markdown", Path(f"ppagent-{session.id}.md"), ())
+        case ["html"]:
+            return Wanted("html", Path(f"ppagent-{session.id}.html"), ())
+        case ["recording" | "case" as form, folder, *more]:
+            return Wanted(form, Path(folder).expanduser(), tuple(more))
+        case [file] if Path(file).suffix in (*MARKDOWN, *HTML):
+            return Wanted("html" if Path(file).suffix in HTML else "markdown", Path(file).expanduser(), ())
+        case _:
+            raise UserError(f"/export does not know what to make of {words}.", _ADVICE)
+
+
+def _report(session: Session, form: str) -> str:
+    document = document_of(session.found())
+    if form == "markdown":
+        return as_markdown(document) + transcript.as_markdown(session.said)
+    page = as_html(document)
+    return page.replace("</body>", f"{transcript.as_html(session.said)}</body>", 1)
+
+
+def _case(session: Session, wanted: Wanted) -> None:
+    """Asks for the answer first: without one there is no case."""
+    found, dialog = session.found(), session.consent.dialog
+    if wanted.more:
+        causes, cures = confirmed_causes(wanted.more), tuple[str, ...]()
+    elif dialog is None:
+        raise UserError("A case needs the answer that you confirm.", "Write /export case DIR PP001 CG001.")
+    else:
+        causes = ask_causes(found, dialog, session.screen.width)
+        cures = ask_cure(found, dialog)
+    keep_recording(session, wanted.path)
+    answer = answer_of(found, causes, cures)
+    write_private(wanted.path / "answer.yaml", answer)
+    session.say(case_lines(str(wanted.path), answer, session.screen.width))
+
+
+COMMANDS = (
+    Command(
+        "export",
+        "[FILE|recording DIR|case DIR]",
+        "Writes the session as a Markdown or HTML report, as a recording, or as an eval case that you confirm.",
+        export,
+        "exports",
+    ),
+)

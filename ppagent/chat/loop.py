@@ -1,0 +1,75 @@
+"""The conversation: reads, answers, and outlives whatever an answer runs into."""
+
+from typing import Protocol
+
+from ppagent.chat.commands.command import Leave, Switch
+from ppagent.chat.commands.registry import run_command
+from ppagent.chat.replies import reply
+from ppagent.chat.session import Session
+from ppagent.errors import PpagentError
+from ppagent.report.lines import BLANK, Line, wrapped
+
+ASK_TO_LEAVE = "leave? [y]es, [n]o > "
+STOPPED = "Stopped. What was found by then is kept; ask again to go on."
+
+
+class Person(Protocol):
+    """Whoever types. `read` gives a message, `ask` the answer to one question."""
+
+    def read(self) -> str: ...
+
+    def ask(self, question: str) -> str: ...
+
+
+def talk(session: Session, person: Person) -> str | None:
+    """Talks until the person leaves, or wants another session, whose id is returned (empty for the newest)."""
+    while True:
+        try:
+            text = person.read().strip()
+            if text:
+                take_turn(session, text)
+        except KeyboardInterrupt:
+            if _wants_to_leave(person):
+                return None
+        except (EOFError, Leave):
+            return None
+        except Switch as switch:
+            return switch.session_id
+
+
+def take_turn(session: Session, text: str) -> None:
+    """One message and its answer. An error for the person is shown; Ctrl-C ends the work and not the session."""
+    session.screen.show([BLANK])
+    try:
+        _answer(session, text)
+    except KeyboardInterrupt:
+        session.say(wrapped(STOPPED, session.screen.width))
+    except PpagentError as error:
+        session.say(wrapped(str(error), session.screen.width, tone="bad"))
+    finally:
+        cost = session.cost()
+        session.record("cost", seconds=round(cost.seconds, 3), tokens=cost.tokens, usd=cost.usd)
+        session.screen.show([BLANK])
+
+
+def _answer(session: Session, text: str) -> None:
+    session.hear(text)
+    if text.startswith("/"):
+        run_command(session, text)
+    else:
+        reply(session, text)
+
+
+def _wants_to_leave(person: Person) -> bool:
+    """The second Ctrl-C, and the end of the input, are a yes."""
+    try:
+        return person.ask(ASK_TO_LEAVE).strip().lower() in ("y", "yes")
+    except (KeyboardInterrupt, EOFError):
+        return True
+
+
+def greeting(session: Session) -> list[Line]:
+    """What to do now."""
+    width = session.screen.width
+    hint = f"Ask in your own words (why is it slow?), or /help. Session {session.id}, {session.desk.brain.name} brain."
+    return [BLANK, *wrapped(hint, width, tone="dim"), BLANK]

@@ -1,0 +1,125 @@
+"""Opens a session: a new one about a target, or a kept one to go on with."""
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+from ppagent.agent.budget import Budget
+from ppagent.agent.choosing import Brain
+from ppagent.agent.desk import Desk
+from ppagent.agent.recording import head_of
+from ppagent.agent.toolbox import open_toolbox
+from ppagent.changes.plan import make_plan
+from ppagent.chat.answers.overview import overview
+from ppagent.chat.consent import Consent, Dialog
+from ppagent.chat.gone import Gone
+from ppagent.chat.looking import first_look
+from ppagent.chat.resume import restore
+from ppagent.chat.screen import Screen
+from ppagent.chat.session import Session
+from ppagent.chat.store import CHAT, ChatFile, open_saved, session_path
+from ppagent.errors import UserError
+from ppagent.plugins import Grade, ToolContext, discover
+from ppagent.report.lines import Line, wrapped
+from ppagent.sessions import FIRST_KIND, Recorder, new_session
+from ppagent.targets.open import open_target
+from ppagent.targets.target import Target
+
+PASTED = "-"
+MakeBrain = Callable[[Recorder], Brain]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a session is to be held."""
+
+    screen: Screen
+    brain: MakeBrain
+    dialog: Dialog | None = None
+    ceiling: Grade = Grade.READ_HOST
+    budget: Budget = field(default_factory=Budget)
+    port: int | None = None
+    stdin: TextIO = field(default_factory=io.StringIO)
+
+
+def begin(target_text: str, options: Options) -> Session:
+    """A new session, after a first look at the target. Raises UserError where there is no such target."""
+    target = open_target(target_text, options.stdin, port=options.port)
+    session_id = new_session()
+    file = ChatFile(session_path(session_id))
+    session = _session(session_id, lasting_name(target_text), target, file, options)
+    session.record(FIRST_KIND, **head_of(session.desk, session_id), **{CHAT: session.target_text, "port": options.port})
+    first_look(session)
+    session.screen.show(overview(session.found(), session.screen.width))
+    return session
+
+
+def take_up(session_id: str, options: Options) -> Session:
+    """A kept session, with the same evidence and board; the newest where no id is given. Approvals begin anew."""
+    saved = open_saved(session_id)
+    named, target_text = str(saved.head["session"]), str(saved.head[CHAT])
+    file = ChatFile(session_path(named))
+    port = options.port if options.port is not None else saved.head.get("port")
+    target, lost = _opened_again(target_text, port)
+    session = _session(named, target_text, target, file, options)
+    session.port = port
+    restore(session, saved)
+    session.record("resumed")
+    session.screen.show([*overview(session.found(), session.screen.width), *_resumed(session, lost)])
+    return session
+
+
+def leave(session: Session) -> str:
+    """Closes the session's file; what to say of it. A session in which nothing was said is not kept."""
+    file = session.desk.recorder
+    if not isinstance(file, ChatFile):
+        return ""
+    if not session.said:
+        file.discard()
+        return ""
+    file.close()
+    return f"kept: ppagent chat --resume {session.id}"
+
+
+def lasting_name(target_text: str) -> str:
+    """The target's name as it holds from any folder."""
+    path = Path(target_text).expanduser()
+    return str(path.resolve()) if target_text != PASTED and path.exists() else target_text
+
+
+def _session(session_id: str, target_text: str, target: Target, recorder: Recorder, options: Options) -> Session:
+    desk = Desk(
+        context=ToolContext(target),
+        toolbox=open_toolbox(discover(), target.kind),
+        brain=options.brain(recorder),
+        planner=make_plan,
+        budget=options.budget,
+        ceiling=options.ceiling,
+        can_ask=options.dialog is not None,
+        recorder=recorder,
+    )
+    consent = Consent(options.screen, options.dialog)
+    return Session(session_id, target_text, desk, options.screen, consent, port=options.port)
+
+
+def _opened_again(target_text: str, port: int | None) -> tuple[Target, str]:
+    """The target, and why it is not there where it is not: what was found stays usable all the same."""
+    name = Path(target_text).name or target_text
+    if target_text == PASTED:
+        return Gone("the pasted text"), "the pasted text is not kept, only what was found in it"
+    try:
+        return open_target(target_text, port=port), ""
+    except UserError as error:
+        return Gone(name), str(error)
+
+
+def _resumed(session: Session, lost: str) -> list[Line]:
+    width = session.screen.width
+    asked = [message.text for message in session.said if message.who == "user"]
+    count = len(session.desk.ledger.evidence)
+    lines = wrapped(f"Resumed: {count} pieces of evidence, {len(asked)} messages; approvals begin anew.", width)
+    if asked:
+        lines += wrapped(f'"{" ".join(asked[-1].split())}"', width, f"  {'last':<10}")
+    return lines + (wrapped(lost, width, f"  {'missing':<10}", tone="bad") if lost else [])

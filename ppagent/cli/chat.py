@@ -1,0 +1,113 @@
+"""ppagent chat: a session in the terminal."""
+
+import argparse
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ppagent.cli.common import TARGET_HELP, NumberFrom, note
+from ppagent.errors import ExitStatus, UserError
+
+if TYPE_CHECKING:
+    from ppagent.agent.budget import Budget
+    from ppagent.chat.opening import Options
+    from ppagent.chat.session import Session
+
+NAME = "chat"
+HELP = """A session in the terminal: ask in your own words, look at the evidence, try what is proposed.
+
+  ppagent chat TARGET                          begin
+  ppagent chat --resume [ID]                   go on, the newest session by default
+  echo "why is it slow?" | ppagent chat TARGET answer once, ask nobody, and end
+
+/help lists the commands of a session. It is kept, step by step, until you remove its file."""
+GRADES = range(6)
+NEWEST = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("target", metavar="TARGET", nargs="?", help=TARGET_HELP)
+    add("--resume", nargs="?", const=NEWEST, metavar="ID", help="go on with a kept session, the newest by default")
+    add("--port", type=NumberFrom(1, "ports", whole=True), metavar="N", help="the server's HTTP port on its host")
+    add("--brain", choices=("auto", "rules", "llm"), default="auto", help="who chooses what to look at (auto)")
+    add("--model", default="", metavar="NAME", help="a model, or a profile of the configuration (docs/llm.md)")
+    add("--base-url", default="", metavar="URL", help="OpenAI-compatible endpoint that serves it (OPENAI_BASE_URL)")
+    add("--ceiling", type=int, choices=GRADES, default=2, help="highest grade of tool that needs no approval (2)")
+    add("--max-steps", type=NumberFrom(1, "steps", whole=True), metavar="N", help="tools asked for one question (60)")
+    add("--max-seconds", type=NumberFrom(0, "seconds"), metavar="S", help="time for one question (900)")
+    add("--max-cost", type=NumberFrom(0, "USD"), metavar="USD", help="cost of a model in the session (2)")
+
+
+def run(args: argparse.Namespace) -> int:
+    if (args.target is None) == (args.resume is None):
+        raise UserError("Give a TARGET, or --resume.", "Try: ppagent chat evals/incidents/NAME, or --resume.")
+    if not sys.stdin.isatty():
+        return _once(args)
+    if not sys.stdout.isatty():
+        raise UserError("There is no terminal to talk on.", 'Pipe a question in: echo "why?" | ppagent chat TARGET.')
+    return _talk(args)
+
+
+def _once(args: argparse.Namespace) -> int:
+    from ppagent.chat.once import answer_once, question_from
+    from ppagent.chat.screen import PlainScreen, TerminalScreen
+    from ppagent.cli.diagnose import exit_status
+
+    options = _options(args, TerminalScreen() if sys.stdout.isatty() else PlainScreen())
+    question = question_from(sys.stdin, args.target or "")
+    session = _opened(args, options)
+    session.terse = True
+    answer_once(session, question)
+    return exit_status(session.found()) if session.state["stopped"] else ExitStatus.OK
+
+
+def _talk(args: argparse.Namespace) -> int:
+    from ppagent.chat.completion import SessionCompleter
+    from ppagent.chat.loop import greeting, talk
+    from ppagent.chat.opening import leave, take_up
+    from ppagent.chat.prompt import Prompt
+    from ppagent.chat.screen import TerminalScreen
+
+    completer = SessionCompleter()
+    person = Prompt(completer)
+    options = replace(_options(args, TerminalScreen()), dialog=person)
+    session = _opened(args, options)
+    while True:
+        completer.session = session
+        session.screen.show(greeting(session))
+        wanted = talk(session, person)
+        said = leave(session)
+        if said:
+            note(said)
+        if wanted is None:
+            return ExitStatus.OK
+        session = take_up(wanted, options)
+
+
+def _opened(args: argparse.Namespace, options: "Options") -> "Session":
+    from ppagent.chat.opening import begin, take_up
+
+    return begin(args.target, options) if args.resume is None else take_up(args.resume, options)
+
+
+def _options(args: argparse.Namespace, screen: object) -> "Options":
+    from ppagent.brains.brain import brain_of
+    from ppagent.chat.opening import Options
+    from ppagent.plugins import Grade
+
+    return Options(
+        screen=screen,  # type: ignore[arg-type]
+        brain=lambda recorder: brain_of(args.brain, model=args.model, base_url=args.base_url, recorder=recorder),
+        ceiling=Grade(args.ceiling),
+        budget=_budget(args),
+        port=args.port,
+        stdin=sys.stdin,
+    )
+
+
+def _budget(args: argparse.Namespace) -> "Budget":
+    from ppagent.agent.budget import Budget
+
+    given = {"steps": args.max_steps, "seconds": args.max_seconds, "usd": args.max_cost}
+    return replace(Budget(), **{name: value for name, value in given.items() if value is not None})
