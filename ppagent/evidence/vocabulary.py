@@ -142,6 +142,7 @@ VOCABULARY: dict[str, str] = {
     "gpu.throttle": "by GPU: list of reasons seen (sw_power_cap, hw_slowdown, sw_thermal, hw_thermal, hw_power_brake)",
     "gpu.under_load": "whether the samples show work (power or utilisation well above idle)",
     "gpu.foreign_processes": "list of processes on the GPUs that are not the server's",
+    "gpu.ranks": "by GPU: rank of the scheduler whose process holds memory there (PP0 TP1)",
     "gpu.nvlink": "whether the topology shows NVLink between the GPUs used",
     "gpu.link_worst": "farthest link of the topology between the GPUs used: NV#, PIX, PXB, PHB, NODE, SYS",
     # host
@@ -192,6 +193,7 @@ VOCABULARY: dict[str, str] = {
     "stated.utilization": "object of low, high, percent",
     "stated.*": "a fact that the user's words give and no artifact holds",
     # how far the artifacts could be read
+    "command.*": "a further command that was run on the host: argv, exit, output, complaint",
     "tool.unread": "list of artifacts that are there and could not be read, with the reason",
     "bench.unread": "lines of the results that could not be read",
     # what changing a setting did
