@@ -24,6 +24,7 @@ BUILT_IN: dict[str, str] = {
     "gpu": "ppagent_tools.gpu:tools",
     "host": "ppagent_tools.host:tools",
     "bench": "ppagent_tools.bench:tools",
+    "shell": "ppagent_tools.shell:tools",
 }
 """Named in code, so that a clean checkout works without an install; entry points are for other packages."""
 

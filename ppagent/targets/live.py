@@ -5,24 +5,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
-from typing import IO, Any, Protocol, TypeVar, runtime_checkable
+from typing import IO, Any
 
 from ppagent.errors import NotRecorded, PpagentError, ToolError, UserError
 from ppagent.targets.live_host import LiveHost
 from ppagent.targets.remote.link import Ran
 from ppagent.targets.remote.once import Once
 from ppagent.targets.target import Artifact, Shared, SourceTree
-
-T = TypeVar("T")
-
-
-@runtime_checkable
-class Commanded(Protocol):
-    """A target on whose hosts a command can be run."""
-
-    def command(self, host: str, argv: Sequence[str], timeout_s: float) -> Ran: ...
-
-    def places(self, host: str) -> tuple[str, ...]: ...
 
 
 class LiveTarget:

@@ -92,7 +92,8 @@ class LiveHost:
         among them."""
         found: list[str] = []
         with suppress(ToolError):
-            found += [self._inspection.package, str(PurePosixPath(self._inspection.model_place).parent)]
+            model = PurePosixPath(self._inspection.model_place).parent
+            found += [self._inspection.package, str(model).partition("/snapshots/")[0]]
         with suppress(ToolError):
             found.append(self._log_place.shown)
         return tuple(place for place in found if place.startswith("/") and place != "/")

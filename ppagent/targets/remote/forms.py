@@ -17,9 +17,11 @@ _OF_AN_IMAGE = re.compile(r"NVIDIA_|NV_|LD_|.*_(?:VERSION|HOME|PATH|ROOT)$|PYTHO
 
 
 def launch_text(server: Server) -> str:
-    """launch.txt: the command as it runs, in shell syntax, after the assignments that were made for it."""
+    """launch.txt: the command as it runs, in shell syntax, after the assignments that were made for it. Secrets are
+    left out of these: who launches it again has them, and a mask in their place would be a wrong one."""
     launcher = server.launcher
-    env = [f"{name}={shlex.quote(value)}" for name, value in shown_env(launcher) if not _OF_AN_IMAGE.match(name)]
+    made = [(n, v) for n, v in shown_env(launcher) if not _OF_AN_IMAGE.match(n) and MASK not in v]
+    env = [f"{name}={shlex.quote(value)}" for name, value in made]
     words = [shlex.quote(word) for word in masked_words(launcher.cmdline)]
     return " ".join((*env, *words)) + "\n"
 

@@ -58,7 +58,7 @@ def _by_nvml(link: Link, server: Server | None, titles: Mapping[int, str], windo
             driver, _, cuda = parts.get("driver", "").strip().partition(",")
             return Cards(parts["samples"], _processes(parts.get("processes", ""), titles), driver, _cuda_version(cuda))
         reasons.append(ran.complaint)
-    raise NotRecorded("; ".join(reasons) or "there is no server whose Python could be asked")
+    raise NotRecorded("; ".join(dict.fromkeys(reasons)) or "there is no server whose Python could be asked")
 
 
 def _attempts(link: Link, server: Server | None, source: str, arguments: list[str], timeout_s: float) -> list[Ran]:

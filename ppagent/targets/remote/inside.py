@@ -8,7 +8,8 @@ from ppagent.targets.remote.link import Link, Ran, run
 from ppagent.targets.remote.servers import Server
 
 _GO = (
-    'd=$1 p=$2; shift 2; [ -n "$d" ] && cd "$d" 2>/dev/null; [ -n "$p" ] && PATH=$p:$PATH && export PATH; '
+    'd=$1 p=$2 l=$3; shift 3; [ -n "$d" ] && cd "$d" 2>/dev/null; [ -n "$p" ] && PATH=$p:$PATH && export PATH; '
+    '[ -n "$l" ] && LD_LIBRARY_PATH=$l && export LD_LIBRARY_PATH; '
     'PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; exec "$@"'
 )
 
@@ -36,8 +37,8 @@ def run_python(link: Link, server: Server, source: str, arguments: Sequence[str]
     """Runs a Python program that is sent on standard input, isolated and without writing byte code."""
     launcher = server.launcher
     words = [interpreter(server), "-I", "-B", "-", *arguments]
-    path = launcher.env.get("PATH", "")
-    go = ["sh", "-c", _GO, "ppagent", launcher.cwd, path, *words]
+    places = [launcher.cwd, launcher.env.get("PATH", ""), launcher.env.get("LD_LIBRARY_PATH", "")]
+    go = ["sh", "-c", _GO, "ppagent", *places, *words]
     if server.container:
         limit = ["timeout", "-k", "1", f"{timeout_s:g}"]
         go = ["docker", "exec", "-i", server.container, *limit, *go]
