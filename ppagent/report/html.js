@@ -3,7 +3,7 @@
 for (const button of document.querySelectorAll("button.copy")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
-    const source = button.parentElement.querySelector("pre");
+    const source = button.closest(".copyable").querySelector("pre");
     try {
       await navigator.clipboard.writeText(source.textContent);
       button.textContent = "copied";

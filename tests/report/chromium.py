@@ -1,16 +1,20 @@
 """A headless Chromium for tests of a page: driven over its debugging pipe, with no network and a profile of its own."""
 
 import base64
+import fcntl
 import json
 import os
+import select
 import shutil
-import subprocess
+import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+PATIENCE_S = 20.0
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--headless",
@@ -37,6 +41,8 @@ class Seen:
 
     requests: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
+    blocked: list[str] = field(default_factory=list)
+    """Why each request that was stopped was stopped."""
 
 
 class Browser:
@@ -65,9 +71,21 @@ class Browser:
         self._wait_for("Page.loadEventFired")
         return self.seen
 
+    def open_anchor(self, path: Path, anchor: str) -> None:
+        """Goes to a place of the page that is open, as a click on its link would."""
+        self._call("Page.navigate", url=f"{path.as_uri()}#{anchor}")
+
+    def allow_clipboard(self) -> None:
+        """Lets the page read back what it copied; that it may write is a person's click."""
+        granted = ["clipboardReadWrite", "clipboardSanitizedWrite"]
+        self._call("Browser.grantPermissions", permissions=granted)
+        self._call("Page.bringToFront")
+
     def value(self, expression: str) -> Any:
         """What `expression` comes to in the page; a promise is awaited."""
-        found = self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        found = self._call(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, userGesture=True
+        )
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
@@ -99,6 +117,7 @@ class Browser:
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
+            assert select.select([self._answers], [], [], PATIENCE_S)[0], "the browser does not answer"
             read = os.read(self._answers, 1 << 16)
             assert read, "the browser ended"
             self._rest += read
@@ -111,6 +130,8 @@ class Browser:
         match method:
             case "Network.requestWillBeSent":
                 self.seen.requests.append(params["request"]["url"])
+            case "Network.loadingFailed":
+                self.seen.blocked.append(params.get("blockedReason", ""))
             case "Runtime.exceptionThrown":
                 self.seen.complaints.append(params["exceptionDetails"]["text"])
             case "Log.entryAdded":
@@ -121,21 +142,38 @@ class Browser:
 
 @contextmanager
 def running(program: str, profile: Path) -> Iterator[Browser]:
-    """The browser with a fresh profile, ended at the end."""
-    to_read, commands = os.pipe()
-    answers, to_write = os.pipe()
-    # The browser reads commands from its descriptor 3 and writes answers to 4.
-    shell = f'exec "$0" "$@" 3<&{to_read} 4>&{to_write}'
-    words = ["sh", "-c", shell, program, *FLAGS, f"--user-data-dir={profile}"]
-    with subprocess.Popen(words, pass_fds=(to_read, to_write), stderr=subprocess.DEVNULL) as process:
-        os.close(to_read)
-        os.close(to_write)
-        try:
-            browser = Browser(commands, answers)
-            yield browser
-            browser.close()
-            process.wait(timeout=20)
-        finally:
-            process.kill()
-            os.close(commands)
-            os.close(answers)
+    """The browser with a fresh profile, ended at the end. It reads commands from its descriptor 3, answers on 4."""
+    (to_read, commands), (answers, to_write) = _pipe(), _pipe()
+    words = [program, *FLAGS, f"--user-data-dir={profile}"]
+    silence = (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)
+    joined = [(os.POSIX_SPAWN_DUP2, to_read, 3), (os.POSIX_SPAWN_DUP2, to_write, 4)]
+    process = os.posix_spawn(program, words, os.environ, file_actions=[silence, *joined])
+    os.close(to_read)
+    os.close(to_write)
+    try:
+        browser = Browser(commands, answers)
+        yield browser
+        browser.close()
+    finally:
+        os.close(commands)
+        os.close(answers)
+        _end(process)
+
+
+def _pipe() -> tuple[int, int]:
+    """A pipe whose ends lie above the descriptors that are given to the browser."""
+    low = os.pipe()
+    high = tuple(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in low)
+    for end in low:
+        os.close(end)
+    return high[0], high[1]
+
+
+def _end(process: int) -> None:
+    """Waits a little for the browser to go by itself, then ends it."""
+    for _ in range(100):
+        if os.waitpid(process, os.WNOHANG)[0]:
+            return
+        time.sleep(0.05)
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
