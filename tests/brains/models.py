@@ -95,3 +95,64 @@ def sensible() -> FakeModel:
 def _argument(found: re.Match[str]) -> Call:
     says = f"{found[1]} explains what the evidence shows"
     return "argue", {"cause": found[1], "stance": "for", "says": says, "evidence": found[3].split()}
+
+
+LIE = "verily"
+"""Stands in every lie, so that a report can be searched for them."""
+
+
+def lies_about(state: str) -> list[Call]:
+    """Invented evidence, invented figures, flags that do not exist, causes that code has refuted or supported."""
+    refuted = re.search(r"^refuted: (.*)$", state, re.MULTILINE)
+    known = re.findall(r"\bE\d+\b", state) or ["E1"]
+    cause = (refuted[1].split() if refuted and refuted[1] != "none" else ["KV001"])[0]
+    supported = _SUPPORTED.search(state)
+    real = [known[-1]]
+
+    def argue(cause: str, stance: str, says: str, evidence: list[str]) -> Call:
+        return "argue", {"cause": cause, "stance": stance, "says": f"{LIE} {says}", "evidence": evidence}
+
+    def hypothesise(says: str, evidence: list[str], fact: str = "decode.lines") -> Call:
+        predicted = [{"fact": fact, "comparison": ">=", "value": 0}]
+        return "hypothesise", {"says": f"{LIE} {says}", "evidence": evidence, "predictions": predicted}
+
+    def propose(**change: Any) -> Call:
+        said = {"about": "PP001", "says": f"{LIE} this helps", "evidence": real}
+        return "propose", said | {"set": [], "unset": [], "env": []} | change
+
+    lies = [
+        argue(cause, "for", "it is the cause", real),
+        argue(cause, "for", "the evidence shows it", ["E998", "E999"]),
+        argue("ZZ999", "for", "it is a cause", real),
+        hypothesise("the cards lose 83712.5 packets a second", real),
+        hypothesise("ninety-seven percent of the slots are haunted", real),
+        hypothesise("the daemon sleeps", ["E777"]),
+        hypothesise("the moon is full", real, "moon.phase"),
+        hypothesise("the KV pool is exhausted" if cause == "KV001" else f"it is {cause}", real),
+        propose(set=[{"flag": "--warp-speed", "value": "9"}]),
+        propose(set=[{"flag": "--pp-max-micro-batch-size", "value": "$(reboot)"}]),
+        propose(unset=["--api-key"]),
+        propose(env=[{"name": "LD_PRELOAD", "value": "1"}]),
+        propose(set=[{"flag": "--trust-remote-code", "value": "true"}]),
+    ]
+    if supported is not None:
+        lies.append(argue(supported[1], "against", "it is innocent", real))
+    return lies
+
+
+def liar() -> FakeModel:
+    """Asks real questions, so that it is not sent away, and lies with each of them."""
+    told: list[int] = []
+
+    def think(messages: Sequence[Message]) -> Sequence[Call]:
+        told.append(1)
+        match len(told):
+            case 1:
+                return [("look", {"tools": FIRST_LOOK, "why": LIE}), *lies_about(messages[1].text)]
+            case 2:
+                return [("look", {"tools": SECOND_LOOK, "why": LIE}), *lies_about(messages[1].text)]
+            case _:
+                closing = {"says": f"{LIE} 4096 tok/s were lost", "evidence": ["E1"]}
+                return [*lies_about(messages[1].text), ("finish", closing)]
+
+    return FakeModel(think)

@@ -35,6 +35,20 @@ _WITHIN = 0.05
 """A rounded figure is at most this share off, so that 0.3 is not told as 0."""
 
 
+_UNITS: dict[str, str] = {
+    r"tok(?:en)?s?\s?(?:/\s?s|per second)": r"throughput|tok\S* ?/ ?s|rate|per second|speed",
+    r"(?:GiB|GB)\b": r"gib|gb\b|memory|weight|kvcache",
+    r"(?:MiB|MB)\b": r"mib|mb\b|memory",
+    r"(?:W|watts?)\b": r"power|_w\b|watt|\d ?w\b",
+    r"(?:MHz)\b": r"mhz|clock",
+    r"(?:ms|milliseconds?)\b": r"_ms|\bms\b|itl|tpot|ttft|latency",
+}
+"""A unit behind a figure, and what the name or the words around the same figure in the evidence must hold."""
+
+_AROUND = 24
+"""Characters of text on each side of a number that tell what it counts."""
+
+
 @dataclass(frozen=True)
 class Figure:
     """One number of a sentence."""
@@ -43,30 +57,42 @@ class Figure:
     value: float
     decimals: int
     percent: bool = False
+    unit: str = ""
+    """What must stand around it in the evidence, as a pattern; empty for a figure without a unit of its own."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """One number of the evidence, and the words around it."""
+
+    value: float
+    context: str
 
 
 def made_up(text: str, cited: Iterable[Evidence], also: Iterable[float] = ()) -> list[str]:
-    """Figures of `text` that stand in none of the cited evidence and are not among `also`."""
+    """Figures of `text` that stand in none of the cited evidence, or there with another unit, and not among `also`."""
     evidence = list(cited)
     bare = _IDS.sub(" ", unicodedata.normalize("NFKC", text))
-    numbers = [*also, *(number for item in evidence for number in numbers_of(item))]
+    numbers = [number for item in evidence for number in numbers_of(item)]
     words = " ".join(_words_of(item) for item in evidence).lower()
-    names = [name for name in _NAME.findall(bare) if not _names_known(name, words, numbers)]
+    values = {*also, *(number.value for number in numbers)}
+    names = [name for name in _NAME.findall(bare) if not _name_known(name, words, values)]
     rest = _NAME.sub(" ", bare)
-    wrong = [figure.written for figure in _figures(rest) if not any(_same(figure, number) for number in numbers)]
+    free = [Known(value, "") for value in also]
+    wrong = [f.written for f in _figures(rest) if not any(_same(f, n) for n in numbers) and not _among(f, free)]
     return names + wrong + _MULTIPLES.findall(rest)
 
 
-def numbers_of(evidence: Evidence) -> Iterator[float]:
+def numbers_of(evidence: Evidence) -> Iterator[Known]:
     """Every number that a piece of evidence holds: in its facts, in their texts, in its excerpt, and how many rows."""
-    for value in evidence.facts.values():
-        yield from _numbers(value)
+    for name, value in evidence.facts.items():
+        yield from _numbers(name, value)
     yield from _in_text(evidence.excerpt)
 
 
-def _names_known(name: str, words: str, numbers: list[float]) -> bool:
+def _name_known(name: str, words: str, values: set[float]) -> bool:
     label = _LABEL.fullmatch(name)
-    if label is not None and float(label[1]) in numbers:
+    if label is not None and float(label[1]) in values:
         return True
     return name.lower().rstrip(".") in words
 
@@ -75,15 +101,23 @@ def _figures(text: str) -> Iterator[Figure]:
     for match in _NUMBER.finditer(text):
         digits = match["digits"].replace(",", "").lower()
         decimals = 6 if "e" in digits else len(digits.partition(".")[2])
-        yield Figure(match.group().strip(), float(digits), decimals, match["percent"] is not None)
+        behind = text[match.end() :].lstrip()
+        unit = next((around for unit, around in _UNITS.items() if re.match(unit, behind)), "")
+        yield Figure(match.group().strip(), float(digits), decimals, match["percent"] is not None, unit)
     for word in re.findall(r"[a-z]+", text.lower()):
         if word in _SPELLED:
             yield Figure(word, float(_SPELLED[word]), 0)
 
 
-def _same(figure: Figure, number: float) -> bool:
+def _among(figure: Figure, free: Iterable[Known]) -> bool:
+    return any(_rounds_to(number.value, figure) for number in free)
+
+
+def _same(figure: Figure, number: Known) -> bool:
     """Whether the figure is the number, rounded to the digits it is written with; a percentage may be of a share."""
-    values = (abs(number), abs(number) * 100) if figure.percent else (abs(number),)
+    if figure.unit and not re.search(figure.unit, number.context, re.IGNORECASE):
+        return False
+    values = (abs(number.value), abs(number.value) * 100) if figure.percent else (abs(number.value),)
     return any(_rounds_to(value, figure) for value in values)
 
 
@@ -92,28 +126,29 @@ def _rounds_to(value: float, figure: Figure) -> bool:
     return off <= 0.5 * 10**-figure.decimals + 1e-9 and off <= _WITHIN * abs(value) + 1e-9
 
 
-def _numbers(value: FactValue) -> Iterator[float]:
+def _numbers(name: str, value: FactValue) -> Iterator[Known]:
     match value:
         case bool() | None:
             return
         case int() | float():
-            yield float(value)
+            yield Known(float(value), name)
         case str():
             yield from _in_text(value)
         case list():
-            yield float(len(value))
+            yield Known(float(len(value)), "rows")
             for item in value:
-                yield from _numbers(item)
+                yield from _numbers(name, item)
         case dict():
-            yield float(len(value))
+            yield Known(float(len(value)), "rows")
             for key, item in value.items():
                 yield from _in_text(key)
-                yield from _numbers(item)
+                yield from _numbers(f"{name} {key}", item)
 
 
-def _in_text(text: str) -> Iterator[float]:
-    for match in re.finditer(r"\d+(?:\.\d+)?", re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)):
-        yield float(match.group())
+def _in_text(text: str) -> Iterator[Known]:
+    bare = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
+    for match in re.finditer(r"\d+(?:\.\d+)?", bare):
+        yield Known(float(match.group()), bare[max(0, match.start() - _AROUND) : match.end() + _AROUND])
 
 
 def _words_of(evidence: Evidence) -> str:

@@ -1,0 +1,68 @@
+"""Every recorded incident with a scripted model: sensible, or lying. No figure here is a real model's."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ppagent.report.json_report import as_json
+from ppagent_evals.answer import read_answer
+from ppagent_evals.scorer import score
+from tests.brains.models import LIE, liar, sensible
+from tests.brains.runs import INCIDENTS, SEED, by_model, by_rules, code_changes, states, whole_report
+
+MOST_PROMPT_TOKENS = 15_000
+MOST_CALLS = 12
+
+
+def supported(found: object) -> set[str]:
+    return {cause for cause, state in states(found).items() if state == "supported"}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("recording", INCIDENTS, ids=lambda path: path.name)
+def test_with_a_sensible_model_causes_and_fixes_are_at_least_those_of_the_rules(recording: Path) -> None:
+    rules, found = by_rules(recording), by_model(recording, sensible())
+    answer = read_answer(recording)
+
+    assert found.verdict == rules.verdict
+    assert supported(found) == supported(rules)
+    assert all(change in code_changes(found) for change in code_changes(rules))
+    by_both = [score(json.loads(as_json(run)), answer, recording) for run in (rules, found)]
+    assert by_both[1].passed >= by_both[0].passed
+    assert by_both[1].grounding == 1
+    assert found.contribution.struck == 0
+
+
+@pytest.mark.parametrize("recording", INCIDENTS, ids=lambda path: path.name)
+def test_with_a_liar_nothing_false_stands_in_the_report_which_says_how_much_was_struck(recording: Path) -> None:
+    rules, found = by_rules(recording), by_model(recording, liar())
+
+    report = whole_report(found)
+
+    assert LIE not in report
+    assert f"{found.contribution.struck} statements were struck" in report and found.contribution.struck >= 40
+    assert not found.contribution.remarks and not found.contribution.hypotheses and not found.contribution.proposals
+    assert found.verdict == rules.verdict and supported(found) == supported(rules)
+    assert all(change in code_changes(found) for change in code_changes(rules))
+    assert json.loads(as_json(found))["model"]["struck"] == found.contribution.struck
+
+
+def test_the_seed_takes_few_calls_and_few_tokens() -> None:
+    """Tokens by the stated estimate, of everything sent over the wire in all calls together."""
+    model = sensible()
+
+    found = by_model(SEED, model)
+
+    assert sum(model.prompt_tokens) < MOST_PROMPT_TOKENS
+    assert len(model.requests) < MOST_CALLS
+    assert {r.about for r in found.contribution.remarks} == {"PP001", "CG001"}
+
+
+def test_no_incident_takes_more_than_the_seed_may() -> None:
+    used = {}
+    for recording in INCIDENTS:
+        model = sensible()
+        by_model(recording, model)
+        used[recording.name] = sum(model.prompt_tokens)
+
+    assert {name: tokens for name, tokens in used.items() if tokens > MOST_PROMPT_TOKENS} == {}
