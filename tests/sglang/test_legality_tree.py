@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from legality_samples import problems, refused, write_tree
 
-from ppagent.sglang.legality.partial import UNKNOWN, evaluate
+from ppagent.sglang.legality.partial import UNKNOWN, evaluate, holds
 
 PATCHED = """
 class ServerArgs:
@@ -98,6 +98,11 @@ def value_of(condition: str, **fields: object) -> object:
     return evaluate(node, frozenset({"self"}), lambda name: fields.get(name, UNKNOWN))
 
 
+def truth_of(condition: str, **fields: object) -> object:
+    node = ast.parse(condition, mode="eval").body
+    return holds(node, frozenset({"self"}), lambda name: fields.get(name, UNKNOWN))
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -137,3 +142,15 @@ def test_what_is_decided_with_a_gap_stays_decided_when_the_gap_is_filled(text: s
     with_gap = value_of(text, a=a, b=b)
     if with_gap is not UNKNOWN:
         assert value_of(text, a=a, b=b, c=c) == with_gap
+
+
+@given(CONDITIONS, st.integers(0, 3), st.integers(0, 3), st.integers(0, 3))
+def test_what_holds_with_a_gap_holds_whatever_fills_it(text: str, a: int, b: int, c: int) -> None:
+    with_gap = truth_of(text, a=a, b=b)
+    if with_gap is not UNKNOWN:
+        assert truth_of(text, a=a, b=b, c=c) == with_gap == bool(value_of(text, a=a, b=b, c=c))
+
+
+def test_a_condition_can_be_certain_where_its_value_is_not() -> None:
+    assert truth_of("self.unknown or 1") is True and value_of("self.unknown or 1") is UNKNOWN
+    assert truth_of("not (self.unknown and 0)") is True and value_of("(self.unknown or 8) % 4 == 0") is UNKNOWN

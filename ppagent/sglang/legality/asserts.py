@@ -11,7 +11,7 @@ from typing import Any
 
 from ppagent.sglang.flags.source import SourceTree
 from ppagent.sglang.legality.case import SERVER_ARGS, Case
-from ppagent.sglang.legality.partial import UNKNOWN, evaluate
+from ppagent.sglang.legality.partial import UNKNOWN, Truth, holds
 from ppagent.sglang.legality.problem import Problem
 from ppagent.sglang.scheduler_facts.code import functions
 
@@ -103,7 +103,7 @@ class _Walker:
     def _statement(self, statement: ast.stmt, at: _At) -> bool:
         match statement:
             case ast.Assert(test=test, msg=message):
-                if _is_false(self._value(test)):
+                if self._holds(test) is False:
                     self._note(at, statement.lineno, message, test)
                 return True
             case ast.Raise(exc=error):
@@ -111,16 +111,16 @@ class _Walker:
                 return False
             case ast.Return():
                 return False
-            case ast.If(test=test) if (value := self._value(test)) is not UNKNOWN:
+            case ast.If(test=test) if (met := self._holds(test)) is not UNKNOWN:
                 held = replace(at, held=(*at.held, test))
-                return self._body(statement.body if value else statement.orelse, held)
+                return self._body(statement.body if met else statement.orelse, held)
             case ast.Expr(value=ast.Call() as call) if (name := _called(call)) in self.known and at.depth < _DEEPEST:
                 self.function(name, at.depth + 1)
                 return True
         return not any(isinstance(node, ast.Return) for node in ast.walk(statement))
 
-    def _value(self, node: ast.expr) -> Any:
-        return evaluate(node, _HOLDERS, self._field)
+    def _holds(self, node: ast.expr) -> bool | Truth:
+        return holds(node, _HOLDERS, self._field)
 
     def _field(self, name: str) -> Any:
         option = self.case.command.option(name)
@@ -131,10 +131,6 @@ class _Walker:
         named = [node for test in (*at.held, *tests) for node in ast.walk(test) if isinstance(node, ast.Attribute)]
         fields = tuple(dict.fromkeys(node.attr for node in named if self.case.given(node.attr)))
         self.found.append(Refusal(at.file, at.function, line, _text(message), fields))
-
-
-def _is_false(value: Any) -> bool:
-    return value is not UNKNOWN and not value
 
 
 def _called(call: ast.Call) -> str:

@@ -37,6 +37,20 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 }
 
 
+def holds(node: ast.expr, holders: frozenset[str], lookup: Lookup) -> bool | Truth:
+    """Whether a condition is met, or UNKNOWN. It can be certain where its value is not: `unknown or 1` is met."""
+    match node:
+        case ast.BoolOp(op=op, values=values):
+            met = [holds(value, holders, lookup) for value in values]
+            settles = isinstance(op, ast.Or)
+            return settles if settles in met else UNKNOWN if UNKNOWN in met else not settles
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            met_inside = holds(operand, holders, lookup)
+            return UNKNOWN if isinstance(met_inside, Truth) else not met_inside
+    value = evaluate(node, holders, lookup)
+    return UNKNOWN if value is UNKNOWN else bool(value)
+
+
 def evaluate(node: ast.expr, holders: frozenset[str], lookup: Lookup) -> Any:
     """The value of an expression over the fields of an object in one of the names `holders`, or UNKNOWN."""
     match node:
@@ -46,6 +60,8 @@ def evaluate(node: ast.expr, holders: frozenset[str], lookup: Lookup) -> Any:
             return lookup(name)
         case ast.BoolOp(op=op, values=values):
             return _bool(isinstance(op, ast.And), [evaluate(value, holders, lookup) for value in values])
+        case ast.UnaryOp(op=ast.Not()):
+            return holds(node, holders, lookup)
         case ast.UnaryOp(op=op, operand=operand):
             return _unary(op, evaluate(operand, holders, lookup))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
@@ -53,7 +69,8 @@ def evaluate(node: ast.expr, holders: frozenset[str], lookup: Lookup) -> Any:
         case ast.Compare(left=left, ops=ops, comparators=comparators):
             values = [evaluate(value, holders, lookup) for value in (left, *comparators)]
             pairs = zip(ops, values, values[1:], strict=False)
-            return _bool(True, [_apply(_COMPARISONS[type(op)], one, other) for op, one, other in pairs])
+            compared = [_apply(_COMPARISONS[type(op)], one, other) for op, one, other in pairs]
+            return False if False in compared else UNKNOWN if UNKNOWN in compared else compared[-1]
         case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
             found = [evaluate(item, holders, lookup) for item in items]
             return UNKNOWN if UNKNOWN in found else found
@@ -61,17 +78,14 @@ def evaluate(node: ast.expr, holders: frozenset[str], lookup: Lookup) -> Any:
 
 
 def _bool(conjunction: bool, values: list[Any]) -> Any:
-    decided = [value for value in values if value is not UNKNOWN and bool(value) is not conjunction]
-    if decided:
-        return decided[0]
-    return UNKNOWN if UNKNOWN in values else values[-1]
+    """The first value that decides, as Python takes it: what stands before an unknown one, nothing after it."""
+    for value in values[:-1]:
+        if value is UNKNOWN or bool(value) is not conjunction:
+            return value
+    return values[-1]
 
 
 def _unary(op: ast.unaryop, value: Any) -> Any:
-    if value is UNKNOWN:
-        return UNKNOWN
-    if isinstance(op, ast.Not):
-        return not value
     return -value if isinstance(op, ast.USub) and isinstance(value, int | float) else UNKNOWN
 
 
