@@ -54,7 +54,7 @@ def ask_cure(found: Investigation, dialog: Dialog) -> tuple[str, ...]:
 
 def answer_of(found: Investigation, causes: Sequence[str], cures: Sequence[str]) -> str:
     """`answer.yaml`: only what the engineer said, and the artifacts that show it."""
-    verdict = {(HEALTHY,): "healthy", (UNKNOWN,): "not_enough_evidence"}.get(tuple(causes), "diagnosed")
+    verdict = {HEALTHY: "healthy", UNKNOWN: "not_enough_evidence"}.get(" ".join(causes), "diagnosed")
     document: dict[str, Any] = {"schema_version": 1, "verdict": verdict}
     document["causes"] = list(causes) if verdict == "diagnosed" else []
     document["fixes"] = [_fix(found, proposal_id) for proposal_id in cures]

@@ -2,6 +2,7 @@
 
 import base64
 import os
+import subprocess
 from collections.abc import Mapping
 
 LARGEST_BYTES = 74_994
@@ -27,6 +28,23 @@ def osc52(text: str, environ: Mapping[str, str] | None = None) -> str:
     if environ.get("STY"):
         return _through_screen(plain)
     return plain
+
+
+def tmux_buffer(text: str, environ: Mapping[str, str] | None = None) -> bool:
+    """Hands `text` to the tmux around this session, which passes it on to the terminal's clipboard; False where there
+    is none, or it is older than 3.2. This works with tmux as it is shipped, where programs may not set the clipboard
+    themselves."""
+    environ = os.environ if environ is None else environ
+    if not environ.get("TMUX"):
+        return False
+    raw = text.encode("utf-8", "backslashreplace")
+    try:
+        done = subprocess.run(
+            ["tmux", "load-buffer", "-w", "-"], input=raw, capture_output=True, timeout=2, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
 
 
 def _through_tmux(sequence: str) -> str:

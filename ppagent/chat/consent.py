@@ -14,7 +14,8 @@ from ppagent.chat.screen import Screen
 from ppagent.chat.wording import call_in_words, duration
 from ppagent.report.lines import BLANK, Line, raw, wrapped
 
-QUESTION = "allow it? [y]es  [n]o, or no and why  [s]ession: always these arguments > "
+QUESTION = "allow it? [y]es  [n]o (and why)  [s]ession > "
+UNCLEAR = "y, n or s: what follows an n is told to the agent; s is a yes to this very call, all session"
 YES = frozenset({"y", "yes"})
 SESSION = frozenset({"s", "session"})
 NO = ("n", "no")
@@ -55,10 +56,17 @@ class Deed:
         rows = [("where", self.where), ("effect", self.effect or means)]
         rows.append(("expected", duration(self.seconds) if self.seconds is not None else "it does not say how long"))
         rows.append(("because", self.why))
-        lines = [BLANK, head, Line("    runs      ", "dim"), *raw(self.runs or self.call, "      ")]
+        lines = [BLANK, head, *self._runs()]
         for label, text in rows:
             lines += wrapped(text, width, f"    {label:<10}")
         return lines
+
+    def _runs(self) -> list[Line]:
+        """The command: beside its label where it is one line, else below it."""
+        command = self.runs or self.call
+        if "\n" in command:
+            return [Line("    runs"), *raw(command, "      ")]
+        return [Line(f"    {'runs':<10}{command}", "command")]
 
     @property
     def call(self) -> str:
@@ -114,5 +122,5 @@ class Consent:
             case word if word in NO:
                 return Decision(False, others.strip())
             case _:
-                self.screen.show([Line("  y, n or s, please; what follows an n is told to the agent", "dim")])
+                self.screen.show([Line(f"  {UNCLEAR}", "dim")])
                 return None

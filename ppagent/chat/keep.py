@@ -18,7 +18,7 @@ LARGEST_SOURCE_FILES = 400
 
 
 def keep_recording(session: Session, folder: Path) -> list[str]:
-    """Writes the recording; names of what was kept. Raises UserError where the folder is in use or cannot be written."""
+    """Writes the recording; names of what was kept. Raises UserError where the folder cannot be written or is used."""
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty.", "Name a folder that is not there yet.")
     target = session.desk.context.target

@@ -6,12 +6,11 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any
 
-from ppagent.agent.approvals import denial
 from ppagent.agent.budget import Budget
 from ppagent.agent.choosing import ToolCall
 from ppagent.agent.graph import build_graph, recursion_limit
 from ppagent.agent.opening import OPENING_FACTS, STATED
-from ppagent.agent.state import CallRow, State
+from ppagent.agent.state import CallRow, DeniedRow, State
 from ppagent.agent.toolbox import Offer
 from ppagent.chat.deeds import deed_of
 from ppagent.chat.session import Session
@@ -60,6 +59,12 @@ def investigate(session: Session, question: str = "") -> None:
             raise
     session.status = "budget_used_up" if session.state["budget_used_up"] else "finished"
     session.looked = session.status == "finished"
+
+
+def know(session: Session) -> None:
+    """Makes an investigation where none was made yet. One that the person stopped is not begun again unasked."""
+    if session.status != "cancelled":
+        investigate(session)
 
 
 @contextmanager
@@ -133,7 +138,8 @@ def _answered(session: Session, pending: dict[str, Any]) -> Any:
     session.desk.ledger.add_missing(Missing(call["tool"], reason))
     if decision.word and session.desk.brain.name != "rules":
         return Command(resume=False)
-    session.state = State({**session.state, "call": None, "denied": [*session.state["denied"], denial(call, reason)]})
+    row = DeniedRow(tool=call["tool"], grade=call["grade"], why=reason)
+    session.state = State({**session.state, "call": None, "denied": [*session.state["denied"], row]})
     raise Denied
 
 

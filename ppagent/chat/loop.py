@@ -10,7 +10,7 @@ from ppagent.errors import PpagentError
 from ppagent.report.lines import BLANK, Line, wrapped
 
 ASK_TO_LEAVE = "leave? [y]es, [n]o > "
-STOPPED = "Stopped. What was found by then is kept; ask again to go on."
+STOPPED = "Stopped. What was found by then is kept: ask about it, or say go on."
 
 
 class Person(Protocol):

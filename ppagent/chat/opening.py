@@ -119,7 +119,8 @@ def _resumed(session: Session, lost: str) -> list[Line]:
     width = session.screen.width
     asked = [message.text for message in session.said if message.who == "user"]
     count = len(session.desk.ledger.evidence)
-    lines = wrapped(f"Resumed: {count} pieces of evidence, {len(asked)} messages; approvals begin anew.", width)
+    messages = f"{len(asked)} message{'' if len(asked) == 1 else 's'}"
+    lines = wrapped(f"Resumed: {count} pieces of evidence, {messages}; approvals begin anew.", width)
     if asked:
         lines += wrapped(f'"{" ".join(asked[-1].split())}"', width, f"  {'last':<10}")
     return lines + (wrapped(lost, width, f"  {'missing':<10}", tone="bad") if lost else [])

@@ -6,14 +6,15 @@ from typing import Literal
 from ppagent.chat.answers.setting import read_setting
 from ppagent.chat.answers.topics import topics_in
 
-Kind = Literal[
-    "yes", "no", "go_on", "what_if", "flag", "compare", "cause", "change", "evidence", "why", "told", "greeting", "cannot"
-]  # fmt: skip
+Answer = Literal["yes", "no", "go_on", "greeting"]
+Question = Literal["what_if", "flag", "compare", "cause", "change", "evidence", "why", "told", "cannot"]
+Kind = Answer | Question
 
 _YES = re.compile(r"(?:y|yes|yep|sure|ok(?:ay)?|please do|do it|go ahead)[.! ]*", re.I)
 _NO = re.compile(r"(?:n|no|nope|not now|don'?t)[.! ]*", re.I)
 _GREETING = re.compile(r"(?:hi|hello|hey|thanks?|thank you|thx)\b.{0,20}", re.I)
 _GO_ON = re.compile(r"(?:go on|continue|carry on|keep (?:going|looking)|look (?:again|further))\b.{0,20}", re.I)
+_SHORT: dict[Answer, re.Pattern[str]] = {"yes": _YES, "no": _NO, "go_on": _GO_ON, "greeting": _GREETING}
 _WHAT_IF = re.compile(
     r"\bwhat (?:if|would|happens|about)|\bpredict|\bforecast|\bwould (?:it|that|this|setting|--)"
     r"|\b(?:if|when) (?:i|we|you) (?:set|use|raise|lower|turn|switch|drop|remove|add|had|have)"
@@ -29,7 +30,8 @@ _COMPARE = re.compile(
     re.I,
 )
 _CHANGE = re.compile(
-    r"\bwhat (?:should|can|could|shall|do|must|to) (?:i|we)?\s?(?:change|do|set|try|run|relaunch)|\bhow (?:do|can|to|should)\b"
+    r"\bwhat (?:should|can|could|shall|do|must|to) (?:i|we)?\s?(?:change|do|set|try|run|relaunch)"
+    r"|\bhow (?:do|can|to|should)\b"
     r"|\bfix\b|\brecommend|\bsuggest|\bpropos|\brelaunch|\bremed|\bcures?\b|\bwhat now\b|\bnext step",
     re.I,
 )
@@ -51,9 +53,9 @@ _WHY = re.compile(
 def meaning(text: str, *, looked: bool) -> Kind:
     """The kind of question that `text` is. `looked`: whether an investigation has been made, before which nearly
     everything is a reason to make one."""
-    for kind, pattern in (("yes", _YES), ("no", _NO), ("go_on", _GO_ON), ("greeting", _GREETING)):
-        if pattern.fullmatch(text.strip()):
-            return kind  # type: ignore[return-value]
+    short = next((kind for kind, pattern in _SHORT.items() if pattern.fullmatch(text.strip())), None)
+    if short is not None:
+        return short
     return _about_settings(text) or _about_causes(text) or _other(text, looked)
 
 

@@ -13,7 +13,7 @@ from ppagent.chat.answers.setting import read_setting
 from ppagent.chat.answers.topics import hypotheses_named, telling, topics_in
 from ppagent.chat.answers.why import why_lines
 from ppagent.chat.commands.registry import run_command
-from ppagent.chat.looking import investigate
+from ppagent.chat.looking import investigate, know
 from ppagent.chat.questions import Kind, meaning
 from ppagent.chat.resume import evidence_in
 from ppagent.chat.session import Session
@@ -53,10 +53,10 @@ def _go_on(session: Session, text: str) -> None:
 
 
 def _cause(session: Session, text: str) -> None:
-    investigate(session)
+    know(session)
     found, width = session.found(), session.screen.width
-    named = hypotheses_named(text, found.board)
-    chosen = named or tuple(h for topic in topics_in(text) if (h := telling(topic, found.board)) is not None)
+    meant = (h for topic in topics_in(text) if (h := telling(topic, found.board)) is not None)
+    chosen = tuple({h.id: h for h in (*hypotheses_named(text, found.board), *meant)}.values())
     if not chosen:
         _cannot(session, text)
         return
@@ -69,7 +69,7 @@ def _cause(session: Session, text: str) -> None:
 
 
 def _change(session: Session, text: str) -> None:
-    investigate(session)
+    know(session)
     found, width = session.found(), session.screen.width
     if not found.plan.proposals:
         session.say(why_lines(found, "", width))
@@ -79,7 +79,7 @@ def _change(session: Session, text: str) -> None:
 
 
 def _what_if(session: Session, text: str) -> None:
-    investigate(session)
+    know(session)
     session.say(what_if_lines(session.found(), read_setting(text), session.screen.width))
 
 
@@ -94,7 +94,7 @@ def _evidence(session: Session, text: str) -> None:
 
 def _compare(session: Session, text: str) -> None:
     """With the newest earlier session about the same target."""
-    investigate(session)
+    know(session)
     others = (kept for kept in conversations() if kept.id != session.id and kept.target == session.target_text)
     before = next((kept for kept in others if kept.evidence), None)
     if before is None:

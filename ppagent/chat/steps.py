@@ -1,5 +1,6 @@
 """A question to a tool as the person sees it: a moving line while it runs, one line when it has ended."""
 
+import re
 from time import monotonic
 
 from ppagent.agent.nodes import Nodes
@@ -9,8 +10,10 @@ from ppagent.chat.wording import call_in_words, duration, id_ranges
 from ppagent.evidence.evidence import Evidence, Missing
 from ppagent.report.lines import Line
 
-MOST_ARGUMENTS = 60
+MOST_ARGUMENTS = 40
 """Characters of a call that its line shows."""
+
+_IN_FOLDER = re.compile(r"\bhosts/[^/\s]+/")
 
 
 class ShownNodes(Nodes):
@@ -34,12 +37,14 @@ class ShownNodes(Nodes):
             with session.screen.working(f"{call_in_words(row['tool'], row['arguments'])}: {row['why']}"):
                 changes = super().act(state)
         except KeyboardInterrupt:
+            session.screen.show([_line(row, monotonic() - started, (), "stopped", self._where(()))])
             del ledger.evidence[known:]  # half an answer is on no disk, and its ids would be given out twice
             raise
         seconds = monotonic() - started
         found, missing = tuple(ledger.evidence[known:]), tuple(ledger.missing[lacking:])
         if not (self._quiet or session.terse):
-            session.screen.show([_line(row, seconds, found, self._why_not(row, missing), self._where(found))])
+            line = _line(row, seconds, found, self._why_not(row, missing), self._where(found))
+            session.screen.show([clipped(line, session.screen.width)])
         return changes
 
     def _where(self, found: tuple[Evidence, ...]) -> str:
@@ -48,7 +53,12 @@ class ShownNodes(Nodes):
 
     def _why_not(self, row: CallRow, missing: tuple[Missing, ...]) -> str:
         reasons = [item.why for item in missing or tuple(self.desk.ledger.missing) if item.tool == row["tool"]]
-        return reasons[-1] if reasons else "nothing found"
+        return f"no answer: {_IN_FOLDER.sub('', reasons[-1])}" if reasons else "no answer: nothing found"
+
+
+def clipped(line: Line, width: int) -> Line:
+    """At most one row of the screen; /evidence has the whole."""
+    return line if len(line.text) <= width else Line(f"{line.text[: width - 3]}...", line.tone)
 
 
 def _line(row: CallRow, seconds: float, found: tuple[Evidence, ...], why_not: str, where: str) -> Line:
@@ -56,6 +66,6 @@ def _line(row: CallRow, seconds: float, found: tuple[Evidence, ...], why_not: st
     call = call_in_words(row["tool"], row["arguments"])
     if len(call) > MOST_ARGUMENTS:
         call = f"{call[: MOST_ARGUMENTS - 3]}..."
-    became = id_ranges(tuple(item.id for item in found)) if found else f"no answer: {why_not}"
-    text = f"  {call:<17} {where:<9} grade {row['grade']} {duration(seconds):>7}  {became}"
+    became = id_ranges(tuple(item.id for item in found)) if found else why_not
+    text = f"  {call:<17} {where:<9} grade {row['grade']} {duration(seconds):>6}  {became}"
     return Line(" ".join(text.split("\n")), "dim")

@@ -48,11 +48,11 @@ def cause_in_short(hypothesis: Hypothesis) -> str:
         case "supported":
             return f"Yes, {name}: {_first(judgement.because)}"
         case "refuted":
-            return f"Not {name}: {_first(judgement.against)}"
+            return f"No, {name} is ruled out: {_first(judgement.against)}"
         case _:
             known = judgement.because or judgement.against
             why = judgement.probes[0].why if judgement.probes else _first(known)
-            return f"{_sentence_case(name)} is open ({judgement.confidence:.2f}): {why}"
+            return f"Cannot tell yet, {name} is open at {judgement.confidence:.2f}: {why}"
 
 
 def _observations(label: str, seen: Sequence[Observation], found: Investigation, width: int) -> list[Line]:
@@ -70,7 +70,3 @@ def _observations(label: str, seen: Sequence[Observation], found: Investigation,
 
 def _first(seen: Sequence[Observation]) -> str:
     return tagged(seen[0].says, seen[0].cites) if seen else "nothing seen speaks about it"
-
-
-def _sentence_case(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -7,6 +7,7 @@ from ppagent.report.lines import Line, wrapped
 from ppagent.report.text import tagged
 
 MOST_LEVELS = 6
+MOST_REASONS = 2
 
 
 def overview(found: Investigation, width: int) -> list[Line]:
@@ -19,6 +20,9 @@ def overview(found: Investigation, width: int) -> list[Line]:
         lines += wrapped(says, width, f"  {label:<10}") if says else []
     if len(lines) == 1 and not facts.get("engine.version"):
         lines += wrapped("nothing here tells which server it is, or what it does", width, "  ")
+        reasons = dict.fromkeys(missing.why for missing in found.missing)
+        for reason in list(reasons)[:MOST_REASONS]:
+            lines += wrapped(reason, width, f"  {'missing':<10}", tone="dim")
     return lines
 
 

@@ -8,7 +8,7 @@ from ppagent.report.lines import BLANK, Line, Tone, raw, wrapped
 from ppagent.report.steps import Step, steps_of
 from ppagent.report.text import tagged
 
-HINT = "/propose P1 shows the command · /diff P1 · /copy P1 · /why PP001 · what if ...?"
+HINT = "/propose P1 shows the command · /copy P1 · /why PP001 · or ask: what if ...?"
 
 
 def proposal_lines(found: Investigation, wanted: str, width: int) -> list[Line]:

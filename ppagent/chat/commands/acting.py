@@ -14,7 +14,7 @@ from ppagent.chat.answers.trial import comparison_of, trial_lines
 from ppagent.chat.commands.command import Command
 from ppagent.chat.consent import Deed
 from ppagent.chat.home import private_folder, state_home
-from ppagent.chat.looking import at_work, investigate
+from ppagent.chat.looking import at_work, know
 from ppagent.chat.overlay import Overlay
 from ppagent.chat.session import Session
 from ppagent.chat.taking import take_in
@@ -58,7 +58,7 @@ def bench(session: Session, words: str) -> None:
 def try_change(session: Session, words: str) -> None:
     """Tries a proposal or a setting: before and after, and back."""
     _live(session, "/try")
-    investigate(session)
+    know(session)
     proposal = _proposal(session, words)
     grade = int(Grade.RESTART if proposal is not None and proposal.kind == "relaunch" else Grade.PERTURB)
     with TemporaryDirectory() as folder:

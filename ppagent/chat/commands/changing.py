@@ -6,10 +6,10 @@ from ppagent.changes.proposal import Proposal
 from ppagent.chat.answers.forecast import what_if_lines
 from ppagent.chat.answers.proposals import diff_lines, proposal_lines
 from ppagent.chat.answers.setting import read_setting
-from ppagent.chat.clipboard import LARGEST_BYTES, osc52
+from ppagent.chat.clipboard import LARGEST_BYTES, osc52, tmux_buffer
 from ppagent.chat.commands.command import Command
 from ppagent.chat.home import private_folder, state_home, write_private
-from ppagent.chat.looking import investigate
+from ppagent.chat.looking import know
 from ppagent.chat.session import Session
 from ppagent.errors import UserError
 from ppagent.report.lines import Line
@@ -18,27 +18,27 @@ from ppagent.report.plain import plain_command
 
 def propose(session: Session, words: str) -> None:
     """The proposals with their commands."""
-    investigate(session)
+    know(session)
     session.shown = words.upper()
     session.say(proposal_lines(session.found(), words.upper(), session.screen.width))
 
 
 def diff(session: Session, words: str) -> None:
     """What a proposal changes in the launch command."""
-    investigate(session)
+    know(session)
     session.shown = words.upper()
     session.say(diff_lines(session.found(), words.upper()))
 
 
 def predict(session: Session, words: str) -> None:
     """What a setting would give."""
-    investigate(session)
+    know(session)
     session.say(what_if_lines(session.found(), read_setting(words), session.screen.width))
 
 
 def copy(session: Session, words: str) -> None:
     """A proposal's command to the clipboard and into a file."""
-    investigate(session)
+    know(session)
     proposal = _chosen(session, words.upper() or session.shown)
     text = plain_command(proposal.command)
     path = private_folder(state_home() / "copied") / f"{session.id}-{proposal.id}.txt"
@@ -51,7 +51,10 @@ def _said(session: Session, proposal: Proposal, text: str, path: Path) -> list[L
     """What was copied, and what to do where a terminal takes nothing."""
     sequence = osc52(text)
     size = f"{len(text)} characters, {text.count(chr(10)) + 1} line{'s' if chr(10) in text else ''}"
-    if sequence and session.screen.control(sequence):
+    sent = bool(sequence) and session.screen.control(sequence)
+    if sent and tmux_buffer(text):
+        head = f"  {proposal.id} is in tmux's buffer and on the clipboard ({size}), and in"
+    elif sent:
         head = f"  {proposal.id} is on the clipboard ({size}), where your terminal allows it, and in"
     elif sequence:
         head = f"  {proposal.id} ({size}) is in"

@@ -8,7 +8,7 @@ from ppagent.chat.case import answer_of, ask_causes, ask_cure, case_lines, confi
 from ppagent.chat.commands.command import Command
 from ppagent.chat.home import write_private
 from ppagent.chat.keep import keep_recording
-from ppagent.chat.looking import investigate
+from ppagent.chat.looking import know
 from ppagent.chat.session import Session
 from ppagent.errors import UserError
 from ppagent.report.document import document_of
@@ -32,7 +32,7 @@ class Wanted:
 def export(session: Session, words: str) -> None:
     """The session as a report, as a recording, or as an eval case."""
     wanted = _wanted(session, words)
-    investigate(session)
+    know(session)
     match wanted.form:
         case "recording":
             kept = keep_recording(session, wanted.path)

@@ -8,7 +8,7 @@ from ppagent.chat.answers.cause import cause_lines
 from ppagent.chat.answers.evidence import evidence_lines, evidence_list
 from ppagent.chat.answers.topics import hypotheses_named, telling, topics_in
 from ppagent.chat.commands.command import Command
-from ppagent.chat.looking import investigate
+from ppagent.chat.looking import know
 from ppagent.chat.session import Session
 from ppagent.errors import UserError
 from ppagent.report.lines import BLANK, Line
@@ -19,13 +19,13 @@ _EVIDENCE = re.compile(r"[Ee](\d+)(?:\s*-\s*[Ee]?(\d+))?")
 
 def board(session: Session, words: str) -> None:
     """Every cause with its state."""
-    investigate(session)
+    know(session)
     session.say(board_lines(session.found(), session.screen.width))
 
 
 def why(session: Session, words: str) -> None:
     """One cause, with what speaks for and against it; the supported ones where none is named."""
-    investigate(session)
+    know(session)
     found = session.found()
     chosen = _chosen(session, words)
     if not chosen:
@@ -67,6 +67,6 @@ def _numbers(match: re.Match[str]) -> range:
 
 COMMANDS = (
     Command("board", "", "Shows every cause with its state.", board),
-    Command("why", "[CAUSE]", "Shows what speaks for and against a cause: /why PP001, /why H1, /why kv pool.", why, "causes"),
+    Command("why", "[CAUSE]", "Shows what speaks for and against a cause: /why PP001, /why kv pool.", why, "causes"),
     Command("evidence", "[E7]", "Lists the evidence, or shows a piece of it whole.", evidence, "evidence"),
-)  # fmt: skip
+)

@@ -8,6 +8,9 @@ from ppagent.chat.session import Session
 from ppagent.errors import UserError
 from ppagent.report.lines import BLANK, Line, wrapped
 
+COLUMN = 16
+"""Characters of the synopses in the help."""
+
 WORDS_HELP = (
     "Anything else is a question in your own words: why is it slow? is it the KV cache? what should I change? what if "
     "the limit is 2 at C=16? what does --pp-async-batch-depth do? how does it compare with before?"
@@ -35,12 +38,18 @@ BY_NAME = {command.name: command for command in COMMANDS}
 def help_lines(width: int, name: str = "") -> list[Line]:
     """The help; of one command where it is named. Raises UserError where there is no such command."""
     chosen = [_find(name)] if name else list(COMMANDS)
-    widest = max(len(command.synopsis) for command in COMMANDS)
-    lines = [line for command in chosen for line in wrapped(command.does, width, f"  {command.synopsis:<{widest}}  ")]
+    lines = [line for command in chosen for line in _about(command, width)]
     if name:
         return lines
     keys = "Ctrl-C stops what runs, and asks to leave where nothing does; Ctrl-D leaves; Tab completes."
     return [*lines, BLANK, *wrapped(WORDS_HELP, width, "  "), *wrapped(keys, width, "  ")]
+
+
+def _about(command: Command, width: int) -> list[Line]:
+    """Synopsis and sentence, beside each other where there is room."""
+    if len(command.synopsis) <= COLUMN:
+        return wrapped(command.does, width, f"  {command.synopsis:<{COLUMN}}  ")
+    return [Line(f"  {command.synopsis}"), *wrapped(command.does, width, " " * (COLUMN + 4))]
 
 
 def run_command(session: Session, text: str) -> None:
