@@ -73,7 +73,9 @@ def _bars(power: Power, up: Scale, width: float) -> str:
     parts = [frame(across, up, (), "GPU", "W")]
     for place, (index, row) in enumerate(power.watts.items()):
         x, room = across.px(place), across.px(1) - across.px(0)
-        value = row[0] or 0.0
-        parts.append(rect(x + 0.15 * room, up.px(value), 0.7 * room, up.start - up.px(value), "f-now", f"{value:g} W"))
+        value = row[0]
+        if value is not None:
+            y = up.px(value)
+            parts.append(rect(x + 0.15 * room, y, 0.7 * room, up.start - y, "f-now", f"{value:g} W"))
         parts.append(text(x + room / 2, up.start + 17, index, "tick", "middle"))
     return "".join(parts)
