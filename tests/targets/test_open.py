@@ -53,9 +53,9 @@ def test_a_missing_path_is_wrong_usage() -> None:
     assert error.status is ExitStatus.USAGE
 
 
-@pytest.mark.parametrize("live", ["local", "ssh://me@gpu-box:22", "local,ssh://b"])
-def test_a_live_target_is_refused_by_name(live: str) -> None:
-    assert refusal(live).wrong == f"{live} is a live server, which this version cannot look at."
+@pytest.mark.parametrize("address", ["ssh://", "ssh://-oProxyCommand=x", "ssh://box:99999", "ssh://a b", "ssh://b;ls"])
+def test_what_is_no_address_of_a_host_is_refused_before_anything_is_run(address: str) -> None:
+    assert address in refusal(address).wrong
 
 
 def test_an_empty_folder_is_said_to_be_empty(tmp_path: Path) -> None:

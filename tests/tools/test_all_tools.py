@@ -40,7 +40,7 @@ def test_a_tool_says_in_one_paragraph_what_it_tells(tool: Tool) -> None:
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_what_was_not_recorded_is_an_answer_of_its_own(tool: Tool) -> None:
     arguments = defaults(tool) or tool.arguments.model_construct(
-        pattern="x", path="sglang/x.py", under="sglang", limit=1
+        pattern="x", path="sglang/x.py", under="sglang", limit=1, argv=["uptime"]
     )
     with pytest.raises(NotRecorded):
         tool.run(ToolContext(FakeTarget()), arguments)

@@ -8,7 +8,7 @@ from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.plugins import Grade, NoArguments, Tool, ToolContext
 from ppagent.targets.target import Artifact
 from ppagent_tools.gpu_power import power_series
-from ppagent_tools.gpu_processes import foreign_processes
+from ppagent_tools.gpu_processes import process_findings
 from ppagent_tools.gpu_rows import Sample, at_work, by_gpu, mean, read_samples, window_s
 from ppagent_tools.gpu_topology import topology_finding
 from ppagent_tools.reading import Document, document, on_each_host, tidy
@@ -52,13 +52,16 @@ class Samples:
 
 class Processes:
     name = "gpu.processes"
-    summary = "Programs on the cards that are not the server's own, with the memory they hold."
+    summary = (
+        "Programs on the cards that are not the server's own, with the memory they hold, and which rank of the server "
+        "is on which card."
+    )
     grade = Grade.READ_HOST
-    provides: tuple[str, ...] = ("gpu.foreign_processes",)
+    provides: tuple[str, ...] = ("gpu.foreign_processes", "gpu.ranks")
     arguments: type[BaseModel] = NoArguments
 
     def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]:
-        return on_each_host(context, lambda host: (foreign_processes(context, host),))
+        return on_each_host(context, lambda host: process_findings(context, host))
 
 
 class Topology:

@@ -7,24 +7,38 @@ from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.plugins import ToolContext
 from ppagent.targets.target import Artifact
 from ppagent_tools.processes import read_processes, server_processes
-from ppagent_tools.reading import CsvRow, csv_rows, document, number
+from ppagent_tools.reading import CsvRow, Document, csv_rows, document, number
 
 _COLUMNS = {"process_name": "name", "used_gpu_memory": "used_memory_mib", "gpu": "index", "gpu_index": "index"}
 _OWN_NAME = re.compile(r"(?:^|/)(?:python[\d.]*|sglang)\b|sglang::|ray::|\[not found\]", re.IGNORECASE)
 
 
-def foreign_processes(context: ToolContext, host: str) -> Finding:
-    """Processes on the cards that are not the server's: by process id where any of them is known on the host (a
-    container may number them otherwise), else by name."""
+def process_findings(context: ToolContext, host: str) -> list[Finding]:
+    """Who is on the cards: others than the server, and the server's ranks where rows name them."""
     found = document(context, host, Artifact.GPU_PROCESSES)
     if len(found.text.strip().splitlines()) == 1 and "pid" in found.text:
-        return found.finding({"gpu.foreign_processes": []}, found.text.strip())
+        return [found.finding({"gpu.foreign_processes": []}, found.text.strip())]
     rows = csv_rows(found, _column)
+    return [_foreign(context, host, found, rows), *_ranks(found, rows)]
+
+
+def _foreign(context: ToolContext, host: str, found: Document, rows: list[CsvRow]) -> Finding:
+    """Processes on the cards that are not the server's: by process id where any of them is known on the host (a
+    container may number them otherwise), else by name."""
     own = _own_pids(context, host)
     by_pid = any(_pid(row) in own for row in rows)
     foreign = [row for row in rows if (_pid(row) not in own if by_pid else not _OWN_NAME.search(_name(row)))]
     shown = foreign[0] if foreign else rows[0]
     return found.finding({"gpu.foreign_processes": [_described(row) for row in foreign]}, shown.line)
+
+
+def _ranks(found: Document, rows: list[CsvRow]) -> list[Finding]:
+    """Ranks by card, out of the titles that SGLang gives its schedulers (`sglang::scheduler_PP0_TP1`)."""
+    named = [(row, match) for row in rows if (match := re.search(r"sglang::scheduler_([A-Z]+\d+\w*)", _name(row)))]
+    if not named:
+        return []
+    ranks: dict[str, FactValue] = {row.cells.get("index", ""): match[1].replace("_", " ") for row, match in named}
+    return [found.finding({"gpu.ranks": ranks}, named[0][0].line)]
 
 
 def _own_pids(context: ToolContext, host: str) -> frozenset[int]:

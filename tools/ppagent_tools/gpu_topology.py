@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from ppagent.errors import NotRecorded
+from ppagent.errors import ToolError
 from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.plugins import ToolContext
 from ppagent.targets.target import Artifact
@@ -78,7 +78,7 @@ def _visible(context: ToolContext, host: str) -> frozenset[int] | None:
     for artifact in (Artifact.ENVIRONMENT, Artifact.LAUNCH):
         try:
             match = _VISIBLE.search(context.target.text(host, artifact))
-        except NotRecorded:
+        except ToolError:  # said where it is asked for; without it every card counts
             continue
         if match is not None:
             return frozenset(int(index) for index in match[1].split(","))

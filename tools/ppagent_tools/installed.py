@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from ppagent.errors import NotRecorded
+from ppagent.errors import NotRecorded, ToolError
 from ppagent.evidence.evidence import Finding
 from ppagent.plugins import Grade, NoArguments, ToolContext
 from ppagent.sglang.versions import parse_version
@@ -18,7 +18,7 @@ _SGLANG = re.compile(r"(?im)^sglang(?:==|\s+@\s+\S*?sglang-|\s+)v?(?P<version>\d
 class ServerVersion:
     name = "server.version"
     summary = "SGLang's installed version, from the package, the running server, or the list of packages."
-    grade = Grade.READ_FILE
+    grade = Grade.READ_HOST
     provides: tuple[str, ...] = ("engine.",)
     arguments: type[BaseModel] = NoArguments
 
@@ -27,15 +27,19 @@ class ServerVersion:
 
 
 def versions(context: ToolContext, host: str) -> list[Finding]:
-    """Every statement of the version on a host, the one that counts last. Raises NotRecorded where there is none."""
-    findings = []
+    """Every statement of the version on a host, the one that counts last; an artifact that is broken stands back where
+    another one answers. Raises NotRecorded where there is none."""
+    findings: list[Finding] = []
+    broken: list[ToolError] = []
     for read in (_packaged, _version_file, _answered):
         try:
             findings.append(read(context, host))
         except NotRecorded:
             continue
+        except ToolError as error:
+            broken.append(error)
     if not findings:
-        raise NotRecorded("SGLang's version was not recorded")
+        raise broken[0] if broken else NotRecorded("SGLang's version was not recorded")
     return findings
 
 

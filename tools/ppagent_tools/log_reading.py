@@ -11,6 +11,7 @@ from ppagent.plugins import ToolContext
 from ppagent.sglang.logs.prefix import Ranks
 from ppagent.sglang.logs.stream import read_log
 from ppagent.sglang.logs.summary import DecodeStats, LogSummary, PrefillStats, Stretch
+from ppagent.targets.remote.log_stream import REMARK
 from ppagent.targets.target import Artifact
 from ppagent_tools.log_tap import LaunchTap, LogTap
 
@@ -28,6 +29,8 @@ class HostLog:
     tap: LaunchTap
     first_line: str = ""
     """The first line there is, for a log that has nothing else to quote."""
+    remarks: tuple[str, ...] = ()
+    """Lines that a live target put in place of what it left out."""
 
     @property
     def first_stage(self) -> int:
@@ -99,20 +102,40 @@ def _read_all(context: ToolContext) -> Logs:
     broken = [(host, error) for host, error in failed if not isinstance(error, NotRecorded)]
     if not read:
         raise (broken or failed)[0][1] if failed else NotRecorded("the target has no host")
-    unread = tuple(Finding("server.log", {"tool.unread": [str(reason)]}, host=host) for host, reason in broken)
-    return Logs(tuple(sorted(read, key=lambda log: log.first_stage)), unread)
+    unread = [Finding("server.log", {"tool.unread": [str(reason)]}, host=host) for host, reason in broken]
+    unread += [
+        Finding("server.log", {"tool.unread": [f"server.log of {log.host}: {_bare(remark)}"]}, remark, log.host)
+        for log in read
+        for remark in log.remarks
+    ]
+    return Logs(tuple(sorted(read, key=lambda log: log.first_stage)), tuple(unread))
 
 
 def _read(context: ToolContext, host: str) -> HostLog:
     tap = LogTap()
-    summary = read_log(tap.lines(context.target.log(host)))
+    remarks: list[str] = []
+    summary = read_log(tap.lines(_without_remarks(context.target.log(host), remarks)))
     first_line = tap.first_line.decode("utf-8", errors="replace")[:EXCERPT_LIMIT]
     if not first_line:
         raise ToolError(f"server.log of {host}: the file is empty")
     stretch = _measured(summary)
     at = summary.stretches.index(stretch)
     known = len(tap.launches) == len(summary.stretches)
-    return HostLog(host, summary, stretch, tap.launches[at] if known else tap.launches[-1], first_line)
+    launch = tap.launches[at] if known else tap.launches[-1]
+    return HostLog(host, summary, stretch, launch, first_line, tuple(remarks))
+
+
+def _without_remarks(log: Iterator[bytes], remarks: list[str]) -> Iterator[bytes]:
+    """The server's own lines; those about what was left out go to `remarks`."""
+    for line in log:
+        if line.startswith(REMARK):
+            remarks.append(line.decode("utf-8", errors="replace").strip())
+        else:
+            yield line
+
+
+def _bare(remark: str) -> str:
+    return remark.removeprefix(REMARK.decode())
 
 
 def _measured(summary: LogSummary) -> Stretch:

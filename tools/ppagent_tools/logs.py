@@ -20,7 +20,7 @@ class Startup:
         "The start of the server in its log: arguments as they were resolved, weights and KV pool of each stage, "
         "captured graph sizes, capacity, whether it got ready."
     )
-    grade = Grade.READ_FILE
+    grade = Grade.READ_HOST
     provides: tuple[str, ...] = ("args.", "start.", "recording.at")
     arguments: type[BaseModel] = NoArguments
 
@@ -37,7 +37,7 @@ class Decode:
         "Decode lines of pipeline stage 0: requests in a micro-batch, queue, KV use, tok/s over all slots, share of "
         "steps replayed from a graph, stalls, occupancy by stage. Under a pipeline #running-req is one slot's."
     )
-    grade = Grade.READ_FILE
+    grade = Grade.READ_HOST
     provides: tuple[str, ...] = ("decode.",)
     arguments: type[BaseModel] = NoArguments
 
@@ -48,7 +48,7 @@ class Decode:
 class Prefill:
     name = "logs.prefill"
     summary = "Prefill lines of stage 0: new and cached tokens, sequences a batch, tokens pending, longest run of them."
-    grade = Grade.READ_FILE
+    grade = Grade.READ_HOST
     provides: tuple[str, ...] = ("prefill.",)
     arguments: type[BaseModel] = NoArguments
 
@@ -62,7 +62,7 @@ class Trouble:
         "Lines of the log that mean trouble or tell something: retractions, lowered caps, graphs switched off, failed "
         "captures, NCCL and watchdog time-outs, refused flags; and which rank fell silent first."
     )
-    grade = Grade.READ_FILE
+    grade = Grade.READ_HOST
     provides: tuple[str, ...] = ("trouble.", "log.")
     arguments: type[BaseModel] = NoArguments
 

@@ -56,7 +56,7 @@ class Launch:
 class Model:
     name = "server.model"
     summary = "The model's config.json: architecture, layers, heads, experts, vocabulary, quantisation."
-    grade = Grade.READ_FILE
+    grade = Grade.READ_HOST
     provides: tuple[str, ...] = ("model.",)
     arguments: type[BaseModel] = NoArguments
 

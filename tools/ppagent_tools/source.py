@@ -1,7 +1,7 @@
 """The source of the installed SGLang: what its scheduler does with a pipeline, and any line or passage of it."""
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol, TypeVar, runtime_checkable
@@ -38,6 +38,13 @@ class OnDisk(Protocol):
     def root(self) -> Path: ...
 
 
+@runtime_checkable
+class InOneGo(Protocol):
+    """A source tree elsewhere, which fetches many files at once so that reading them is quick."""
+
+    def fetch(self, paths: Iterable[str]) -> None: ...
+
+
 class GrepArguments(BaseModel, extra="forbid"):
     """What to search for, and where."""
 
@@ -61,7 +68,7 @@ class SourceFacts:
         "an asynchronous depth exists, how layers are split, what can be set live. Read in the source where it is at "
         "hand, else taken from a table by version."
     )
-    grade = Grade.READ_FILE
+    grade = Grade.READ_HOST
     provides: tuple[str, ...] = (
         "source.slots", "source.default_slot_limit", "source.has_async_depth", "source.layer_split",
         "source.live_keys", "source.live_answer_is_true", "source.slot_limit_flag", "source.origin",
@@ -81,7 +88,7 @@ class SourceFacts:
 class Grep:
     name = "source.grep"
     summary = "Lines of the installed sglang package that match a regular expression, with path and line number."
-    grade = Grade.READ_FILE
+    grade = Grade.READ_HOST
     provides: tuple[str, ...] = ("source.hits",)
     arguments: type[BaseModel] = GrepArguments
 
@@ -100,7 +107,7 @@ class Grep:
 class Read:
     name = "source.read"
     summary = "A passage of a file of the installed sglang package, from a line on."
-    grade = Grade.READ_FILE
+    grade = Grade.READ_HOST
     provides: tuple[str, ...] = ("source.text", "source.path", "source.first_line")
     arguments: type[BaseModel] = ReadArguments
 
@@ -130,7 +137,7 @@ def source_of(context: ToolContext) -> tuple[str, SourceTree | None]:
     for host in context.target.hosts:
         try:
             return host, context.target.source(host)
-        except NotRecorded:
+        except ToolError:  # a table by version answers in its place, and what needs the tree says that it is not there
             continue
     return "", None
 
@@ -151,11 +158,13 @@ def folder_of(tree: SourceTree | None) -> Iterator[Path | None]:
         yield tree.root if isinstance(tree, OnDisk) else None
         return
     with tempfile.TemporaryDirectory(prefix="ppagent-source-") as name:
-        for path in tree.files():
-            if path.startswith(_READ_FOR_FACTS):
-                copy = Path(name) / path
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                copy.write_text(tree.read(path), encoding="utf-8")
+        wanted = [path for path in tree.files() if path.startswith(_READ_FOR_FACTS) and path.endswith(".py")]
+        if isinstance(tree, InOneGo):
+            tree.fetch(wanted)
+        for path in wanted:
+            copy = Path(name) / path
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(tree.read(path), encoding="utf-8")
         yield Path(name)
 
 

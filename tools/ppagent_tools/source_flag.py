@@ -27,7 +27,7 @@ class FlagArguments(BaseModel, extra="forbid"):
 class SourceFlag:
     name = "source.flag"
     summary = "Whether the installed source declares a launch flag, and how: type, default, choices."
-    grade = Grade.READ_FILE
+    grade = Grade.READ_HOST
     provides: tuple[str, ...] = ("source.flag",)
     arguments: type[BaseModel] = FlagArguments
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from ppagent.errors import NotRecorded
+from ppagent.errors import NotRecorded, ToolError
 from ppagent.evidence.masking import MASK, mask, mask_value
 from ppagent.targets.remote.processes import Process
 from ppagent.targets.remote.servers import Server
@@ -27,10 +27,11 @@ def launch_text(server: Server) -> str:
 
 
 def environment_text(server: Server, who: str) -> str:
-    """environment.txt: the variables of the server's own process that matter. Raises NotRecorded."""
+    """environment.txt: the variables of the server's own process that matter. Raises NotRecorded,
+    and ToolError where rights are missing."""
     launcher = server.launcher
     if not launcher.env_read:
-        raise NotRecorded(
+        raise ToolError(
             f"the environment of process {launcher.pid} (of {launcher.user or 'another user'}) may not be read by "
             f"{who}; `sudo cat /proc/{launcher.pid}/environ` would give it"
         )

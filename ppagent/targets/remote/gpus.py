@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ppagent.errors import NotRecorded
+from ppagent.errors import NotRecorded, ToolError
 from ppagent.targets.remote.inside import run_python
 from ppagent.targets.remote.link import Link, Ran, run
 from ppagent.targets.remote.sections import script
@@ -65,7 +65,7 @@ def _attempts(link: Link, server: Server | None, source: str, arguments: list[st
     """The server's own Python first; on this machine ours too, since ppagent may have what the server lacks."""
     ran: list[Ran] = []
     if server is not None:
-        with suppress(NotRecorded):  # where its Python cannot be told, nvidia-smi can still be asked
+        with suppress(ToolError):  # where its Python cannot be told, nvidia-smi can still be asked
             ran.append(run_python(link, server, source, arguments, timeout_s=timeout_s))
     if link.kind == "local" and not any(each.ok for each in ran):
         words = [sys.executable, "-I", "-B", "-", *arguments]

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from ppagent.errors import NotRecorded
+from ppagent.errors import ToolError
 from ppagent.targets.remote.gpus import Cards
 from ppagent.targets.remote.sections import Sections
 
@@ -35,10 +35,10 @@ def host_text(survey: Sections) -> str:
 
 
 def kernel_text(survey: Sections, who: str) -> str:
-    """dmesg.txt: the lines that concern cards, buses and memory. Raises NotRecorded where rights are missing."""
+    """dmesg.txt: the lines that concern cards, buses and memory. Raises ToolError where rights are missing."""
     section = survey["kernel_log"]
     if not section.output.strip():
-        raise NotRecorded(f"the kernel log may not be read by {who}; `sudo dmesg` would give it")
+        raise ToolError(f"the kernel log may not be read by {who}; `sudo dmesg` would give it")
     return section.text
 
 

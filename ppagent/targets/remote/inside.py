@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from ppagent.errors import NotRecorded
+from ppagent.errors import ToolError
 from ppagent.targets.remote.link import Link, Ran, run
 from ppagent.targets.remote.servers import Server
 
@@ -18,7 +18,7 @@ def interpreter(server: Server) -> str:
     """The Python that runs the server, as a path or a name to be found in the server's own PATH.
 
     A virtual environment's Python is a link to another one, so that the word it was started by counts before the file
-    that runs. Raises NotRecorded where neither can be seen.
+    that runs. Raises ToolError where neither can be seen.
     """
     launcher = server.launcher
     first = launcher.cmdline[0] if launcher.cmdline else ""
@@ -27,7 +27,7 @@ def interpreter(server: Server) -> str:
         return first
     if launcher.exe and PurePosixPath(launcher.exe).name.startswith("python"):
         return launcher.exe
-    raise NotRecorded(
+    raise ToolError(
         f"the Python of process {launcher.pid} ({first or 'no name'}, of {launcher.user or 'another user'}) cannot be "
         f"told; `sudo readlink /proc/{launcher.pid}/exe` would tell"
     )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ppagent.errors import NotRecorded
+from ppagent.errors import NotRecorded, ToolError
 from ppagent.targets.remote.servers import Server, option
 
 _TERMINAL = re.compile(r"/dev/(?:pts/|tty|console)")
@@ -23,7 +23,7 @@ class LogPlace:
 
 
 def log_place(server: Server, others: Mapping[int, Mapping[int, str]], who: str) -> LogPlace:
-    """The place of a server's log. Raises NotRecorded where it is kept nowhere, or `who` may not see where.
+    """The place of a server's log. Raises NotRecorded where it is kept nowhere, ToolError where `who` may not see.
 
     SGLang logs to standard error (`configure_logger` of `srt/utils`, all versions). `others`: what the first file
     descriptors of every process lead to; it tells the file behind `2>&1 | tee server.log`.
@@ -63,7 +63,7 @@ def _kept_elsewhere(server: Server, who: str) -> LogPlace:
         age_s = int(launcher.age_s or 0)
         return LogPlace("journal", server.unit, f"journalctl -u {server.unit}", age_s + 5 if age_s else 0)
     if not launcher.outputs:
-        raise NotRecorded(
+        raise ToolError(
             f"{who} may not see where process {launcher.pid} of {launcher.user or 'another user'} writes its log; "
             f"`sudo ls -l /proc/{launcher.pid}/fd/2` would tell"
         )
@@ -71,7 +71,7 @@ def _kept_elsewhere(server: Server, who: str) -> LogPlace:
         raise NotRecorded(f"the server logs to a terminal ({to}), which keeps nothing; start it with `2>&1 | tee FILE`")
     if to == "/dev/null":
         raise NotRecorded("the server's log goes to /dev/null; start it with `>FILE 2>&1`")
-    raise NotRecorded(f"the server's log goes to {to}, whose reader cannot be seen by {who}")
+    raise ToolError(f"the server's log goes to {to}, whose reader cannot be seen by {who}")
 
 
 def _is_file(to: str) -> bool:

@@ -53,11 +53,6 @@ def read_log(
             yield REMARK + f"the rest of the log was not read: {running.end.value}\n".encode()
 
 
-def remark_of(line: bytes) -> str:
-    """What a line of a fetched log says of what was left out; empty for the server's own lines."""
-    return line[len(REMARK) :].decode("utf-8", errors="replace").strip() if line.startswith(REMARK) else ""
-
-
 def _joined(source: "_Source", sizes: _Sizes, tail: int) -> Iterator[bytes]:
     """Both pieces, whole lines only where something lies between them."""
     head_left = sizes.head
@@ -167,4 +162,5 @@ class _Source:
             return ToolError(f"the log ({place.shown}) of {link.name} was not read: {self._running.end.value}")
         why = said[-1] if said else "it is empty, or rights to read it are missing"
         how = f"sudo cat {place.shown}" if place.kind == "file" else f"sudo {place.shown}"
-        return NotRecorded(f"the log ({place.shown}) of {link.name} cannot be read: {why}; `{how}` would give it")
+        kind = NotRecorded if "No such file" in why else ToolError
+        return kind(f"the log ({place.shown}) of {link.name} cannot be read: {why}; `{how}` would give it")
