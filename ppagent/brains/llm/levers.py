@@ -25,6 +25,7 @@ _OUT_OF_BOUNDS = re.compile(
 """In a flag's or a variable's name: whom the server talks to, what it loads, writes and answers, and who may use it."""
 
 _ENVIRONMENT = re.compile(r"(?:SGLANG|NCCL|OMP|CUDA|FLASHINFER|TRITON)_[A-Z0-9_]{2,60}")
+_SIZES = frozenset({"pp_size", "tp_size", "dp_size", "ep_size", "attn_cp_size", "page_size", "max_running_requests"})
 _PLAIN_VALUE = re.compile(r"\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?){0,63}|true|false|[A-Z]{2,12}")
 """Numbers, lists of them, switches, and words like SYS or RING."""
 
@@ -108,7 +109,11 @@ def _value_refused(name: str, value: str, catalogue: Catalogue) -> str:
     if flag.nargs not in (None, "?"):
         return "" if re.fullmatch(r"\d+(?: \d+){0,63}", value) else f"{name} takes whole numbers"
     pattern = r"-?\d+" if flag.type == "int" else r"-?\d+(?:\.\d+)?|true|false"
-    return "" if re.fullmatch(pattern, value) else f"{name} takes a number, not {value[:40]!r}"
+    if not re.fullmatch(pattern, value):
+        return f"{name} takes a number, not {value[:40]!r}"
+    if flag.dest in _SIZES and float(value) < 1:
+        return f"{name} takes 1 or more"
+    return f"{name} takes a share below 1" if "fraction" in flag.dest and not 0 < float(value) < 1 else ""
 
 
 def _variable_refused(name: str, value: str) -> str:
