@@ -40,6 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--turnovers", type=NumberFrom(1, "generations", whole=True), default=2, metavar="N",
         help="generations of requests to let pass after a change (2)")  # fmt: skip
     add("--max-seconds", type=NumberFrom(10, "seconds"), default=900.0, metavar="S", help="of each wait or start (900)")
+    add("--keep", choices=("better", "always", "never"), default="better",
+        help="after a restart, whether the new launch stays (if better)")  # fmt: skip
     add("--no-forecast", action="store_true", help="measure no levels for a forecast first")
     add("--no-answers", action="store_true", help="do not compare answers before and after")
     add("--format", choices=("text", "json"), default="text", help="of the result (text)")
@@ -51,34 +53,34 @@ def run(args: argparse.Namespace) -> int:
     asked = [name for name in ("setting", "proposal", "restore") if getattr(args, name)]
     if len(asked) != 1:
         raise UserError("Say what to try: --set, --proposal or --restore, one of them.", "`ppagent try --help`.")
+    if args.restore:
+        from ppagent.cli.try_restore import run_restore
+
+        return run_restore(args)
     reached = reach(args.target, args.port, os.environ)
     try:
-        return _run(args, reached, asked[0])
+        return _run(args, reached)
     finally:
         reached.close()
 
 
-def _run(args: argparse.Namespace, reached: "Reached", asked: str) -> int:
+def _run(args: argparse.Namespace, reached: "Reached") -> int:
     from ppagent.cli.left_behind import offer_restore
-    from ppagent.cli.try_live import run_live_trial
+    from ppagent.cli.try_live import limit_of, read_setting, run_live_trial
 
-    if asked == "restore":
-        return _restore(reached)
     if not offer_restore(reached, args.target, allowed=args.yes >= 3):
         return blocked("an earlier trial's change is still in force, so there is no old state to compare with")
-    return run_live_trial(args, reached)
+    if not args.proposal:
+        return run_live_trial(args, reached, read_setting(args.setting))
+    from ppagent.cli.try_relaunch import find_proposal, run_relaunch_trial
 
-
-def _restore(reached: "Reached") -> int:
-    from ppagent.trials.change import restore
-    from ppagent.trials.note import read_note
-
-    left = read_note(reached.name)
-    if left is None:
-        note(f"nothing is left behind on {reached.name}.")
-        return ExitStatus.OK
-    sys.stdout.write(f"{restore(left, reached.control)}\n")
-    return ExitStatus.OK
+    proposed = find_proposal(args, reached)
+    match proposed.kind:
+        case "live":
+            return run_live_trial(args, reached, limit_of(proposed))
+        case "relaunch":
+            return run_relaunch_trial(args, reached, proposed)
+    raise UserError(f"{proposed.id} is to be done by hand.", "The report says how.")
 
 
 def agreed(plan: str, grade: int, yes: int) -> bool:

@@ -20,6 +20,7 @@ from ppagent.trials.observed import ObservedTraffic
 from ppagent.trials.outputs import OutputCheck
 from ppagent.trials.own_load import OwnLoad
 from ppagent.trials.phase import Meter
+from ppagent.trials.proposals import Proposed
 from ppagent.trials.record import RecordedForesight, record_outcome
 from ppagent.trials.story import as_data, live_plan, live_result
 
@@ -46,11 +47,11 @@ class Trial:
         return 3 * 2 * self.seconds + len(self.levels) * 2 * LEVEL_SHARE * self.seconds + 5
 
 
-def run_live_trial(args: argparse.Namespace, reached: Reached) -> int:
+def run_live_trial(args: argparse.Namespace, reached: Reached, new: int) -> int:
     """Plan, approval, experiment, result. An exit status."""
     from ppagent.cli.try_ import agreed, blocked
 
-    trial = _trial(args, reached)
+    trial = _trial(args, reached, new)
     meter = _described(args, trial)
     plan = live_plan(
         reached.name,
@@ -75,19 +76,25 @@ def run_live_trial(args: argparse.Namespace, reached: Reached) -> int:
     return ExitStatus.NOT_ENOUGH_EVIDENCE if outcome.comparison.outcome == "cannot tell" else ExitStatus.OK
 
 
-def read_setting(text: str) -> tuple[str, int]:
-    """`pp_max_micro_batch_size=1`, dashes allowed. Raises UserError."""
+def read_setting(text: str) -> int:
+    """The value in `pp_max_micro_batch_size=1`, dashes allowed. Raises UserError."""
     name, equals, value = text.partition("=")
-    key = name.strip().lstrip("-").replace("-", "_")
-    if key not in NAMES:
+    if name.strip().lstrip("-").replace("-", "_") not in NAMES:
         raise UserError(f"{name} cannot be set on a running server.", f"Live there is {NAMES[0]} alone.")
     if not equals or not value.strip().isdigit():
         raise UserError(f"--set {text} has no whole number.", f"Write --set {NAMES[0]}=1.")
-    return key, int(value)
+    return int(value)
 
 
-def _trial(args: argparse.Namespace, reached: Reached) -> Trial:
-    _, new = read_setting(args.setting)
+def limit_of(proposed: Proposed) -> int:
+    """The slot limit that a live proposal sets. Raises UserError where it sets something else."""
+    settings = [f"{flag}={value}" for flag, value in proposed.change.set.items()]
+    if len(settings) != 1:
+        raise UserError(f"{proposed.id} sets no single live value.", "Choose another proposal.")
+    return read_setting(settings[0])
+
+
+def _trial(args: argparse.Namespace, reached: Reached, new: int) -> Trial:
     state = read_limit(reached.control)
     check_change(state, new)
     concurrency = args.concurrency or max(2, state.stages)

@@ -1,29 +1,22 @@
 """A live change that cannot be left behind: noted before it is made, put back whatever happens, read back each time."""
 
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 from ppagent.bench.control import Control, Unreachable
 from ppagent.errors import ToolError
 from ppagent.trials.limit import LimitState, read_limit, set_limit
 from ppagent.trials.note import RestoreNote, read_note, remove_note, write_note
+from ppagent.trials.signals import signals_as_interrupts, signals_put_off
 
 RESTORE_FOR_S = 60.0
 BETWEEN_TRIES_S = 2.0
-ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class NotRestored(ToolError):
     """The old value could not be put back; the note stays for the next run."""
-
-
-class Ended(KeyboardInterrupt):
-    """The process was told to end by a signal; handled as Ctrl-C is."""
 
 
 class LiveChange:
@@ -78,11 +71,11 @@ class LiveChange:
 def never_left_behind(change: LiveChange) -> Iterator[LiveChange]:
     """Inside, the change may be made; on every way out it is taken back. Signals that end a process count as Ctrl-C,
     and none is listened to while the old value is put back."""
-    with _signals_as_interrupts():
+    with signals_as_interrupts():
         try:
             yield change
         finally:
-            with _signals_put_off():
+            with signals_put_off():
                 change.take_back()
 
 
@@ -108,45 +101,3 @@ def left_behind(server: str, folder: Path | None = None) -> RestoreNote | None:
     """The note that an earlier run left for this server and nobody is at work on; None where there is none."""
     note = read_note(server, folder)
     return None if note is None or note.running else note
-
-
-Handler = Callable[[int, FrameType | None], object]
-
-
-@contextmanager
-def _signals_as_interrupts() -> Iterator[None]:
-    def end(number: int, frame: FrameType | None) -> None:
-        raise Ended
-
-    with _handling(ENDING_SIGNALS, end):
-        yield
-
-
-@contextmanager
-def _signals_put_off() -> Iterator[None]:
-    """A signal that comes meanwhile takes effect afterwards; a second one does not wait, and the note stays."""
-    came: list[int] = []
-
-    def wait(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-        if len(came) > 1:
-            raise Ended
-
-    with _handling((signal.SIGINT, *ENDING_SIGNALS), wait):
-        yield
-    if came:
-        raise Ended
-
-
-@contextmanager
-def _handling(numbers: tuple[signal.Signals, ...], handler: Handler) -> Iterator[None]:
-    """Only the main thread can take signals; in another one they are left alone."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, handler) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, old in before.items():
-            signal.signal(number, old)

@@ -80,13 +80,20 @@ def write_note(note: RestoreNote, folder: Path | None = None) -> Path:
 def read_note(server: str, folder: Path | None = None) -> RestoreNote | None:
     """The note of a server; None where there is none. Raises ToolError where it cannot be read."""
     path = note_path(server, folder)
+    return _read(path) if path.exists() else None
+
+
+def _read(path: Path) -> RestoreNote:
     try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
-        return RestoreNote(**fields)
-    except FileNotFoundError:
-        return None
+        return RestoreNote(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
         raise ToolError(f"the restore note {path} cannot be read: {error}") from error
+
+
+def all_notes(folder: Path | None = None) -> tuple[RestoreNote, ...]:
+    """Every note there is. Raises ToolError where one cannot be read."""
+    places = sorted((folder or data_folder()).glob("restore/*.json"))
+    return tuple(_read(path) for path in places)
 
 
 def remove_note(server: str, folder: Path | None = None) -> None:

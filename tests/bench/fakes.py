@@ -51,6 +51,7 @@ class FakeServer:
     limit: int | None = None
     launched_limit: int | None = None
     tokens_at_once: int = 1
+    wanted_port: int = 0
     served: int = 0
     settings: list[dict[str, Any]] = field(default_factory=list)
     generated: int = 0
@@ -98,7 +99,7 @@ class FakeServer:
         asyncio.set_event_loop(self._loop)
 
         async def begin() -> None:
-            server = await asyncio.start_server(self._connection, "127.0.0.1", 0)
+            server = await asyncio.start_server(self._connection, "127.0.0.1", self.wanted_port)
             self.port = server.sockets[0].getsockname()[1]
             self._ticker = asyncio.ensure_future(self._turns())
             self._ready.set()

@@ -1,0 +1,84 @@
+"""The launch of a running server, with a change made in it: words and variables to start it with."""
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ppagent.causes.cause import Change
+from ppagent.changes.commands import Installed, relaunch_command
+from ppagent.errors import UserError
+from ppagent.evidence.masking import mask
+from ppagent.sglang.flags.history import catalogue_of
+from ppagent.sglang.launch.command import parse_launch
+from ppagent.sglang.launch.site import NoLaunchCommand
+from ppagent.sglang.versions import parse_version
+
+if TYPE_CHECKING:
+    from ppagent.targets.remote.servers import Server
+
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+
+
+@dataclass(frozen=True)
+class NewLaunch:
+    """The old and the new command, and what to start for the new one."""
+
+    old: str
+    new: str
+    diff: str
+    argv: tuple[str, ...]
+    env: dict[str, str]
+
+
+def new_launch(argv: Sequence[str], change: Change, version: str) -> NewLaunch:
+    """The words of a running process with `change` made in them. Raises UserError where that cannot be done, or the
+    version would refuse the result."""
+    text = shlex.join(argv)
+    known = str(parse_version(version) or "")
+    catalogue = catalogue_of(known) if known else None
+    try:
+        launch = parse_launch(text, catalogue)
+    except NoLaunchCommand as error:
+        raise UserError("The process is started by no command that ppagent can read.", "Relaunch by hand.") from error
+    installed = Installed(known, catalogue, launch, None, (), None, "", False)
+    made = relaunch_command(change, installed)
+    if made.refused:
+        raise UserError(f"SGLang {version} would refuse the new launch: {made.refused}.", "Choose another change.")
+    if not made.command:
+        raise UserError("The command of the process cannot be edited safely.", "Relaunch by hand.")
+    env, words = _split(made.command)
+    return NewLaunch(mask(text), mask(made.command), mask(made.diff), words, env)
+
+
+def why_not(server: "Server") -> str:
+    """Why ppagent does not relaunch this server itself; empty where it does."""
+    if server.container:
+        return (
+            f"it runs in container {server.container[:12]}: a container's command cannot be changed, so start a new "
+            "one with the new command (docker run, compose or Kubernetes)"
+        )
+    if server.unit:
+        return (
+            f"systemd runs it as {server.unit}: put the new command into `systemctl edit {server.unit}` (ExecStart= "
+            "empty, then ExecStart= with it) and restart the unit"
+        )
+    if server.node_rank or _nodes(server.launcher.cmdline) > 1:
+        return "it spans several hosts, which have to be restarted together"
+    return ""
+
+
+def _split(command: str) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Assignments in front of a command, and the command's words."""
+    words = shlex.split(command)
+    count = next((n for n, word in enumerate(words) if not _ASSIGNMENT.match(word)), len(words))
+    env = dict(word.split("=", 1) for word in words[:count])
+    return env, tuple(words[count:])
+
+
+def _nodes(cmdline: Sequence[str]) -> int:
+    from ppagent.targets.remote.servers import option
+
+    text = option(cmdline, "--nnodes")
+    return int(text) if text.isdigit() else 1

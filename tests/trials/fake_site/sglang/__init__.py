@@ -1,0 +1,1 @@
+"""Stands in for SGLang where a test needs a process to stop and start."""
