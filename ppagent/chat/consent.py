@@ -12,9 +12,11 @@ from typing import Any, Protocol
 from ppagent.agent.approvals import GRADE_MEANS
 from ppagent.chat.screen import Screen
 from ppagent.chat.wording import call_in_words, duration
+from ppagent.plugins import Grade
 from ppagent.report.lines import BLANK, Line, raw, wrapped
 
 QUESTION = "allow it? [y]es  [n]o (and why)  [s]ession > "
+QUESTION_ONCE = "allow it this once? [y]es  [n]o (and why) > "
 UNCLEAR = "y, n or s: what follows an n is told to the agent; s is a yes to this very call, all session"
 YES = frozenset({"y", "yes"})
 SESSION = frozenset({"s", "session"})
@@ -46,6 +48,11 @@ class Deed:
     """What it does to the server."""
 
     @property
+    def once_only(self) -> bool:
+        """Whether a yes counts for this one time only: what may change anything is never allowed beforehand."""
+        return self.grade >= Grade.RESTART
+
+    @property
     def key(self) -> str:
         return f"{self.name} {json.dumps(dict(self.arguments), sort_keys=True, default=str)}"
 
@@ -63,7 +70,7 @@ class Deed:
 
     def _runs(self) -> list[Line]:
         """The command: beside its label where it is one line, else below it."""
-        command = self.runs or self.call
+        command = visible(self.runs or self.call)
         if "\n" in command:
             return [Line("    runs"), *raw(command, "      ")]
         return [Line(f"    {'runs':<10}{command}", "command")]
@@ -72,6 +79,12 @@ class Deed:
     def call(self) -> str:
         """Name and arguments on one line."""
         return call_in_words(self.name, self.arguments)
+
+
+def visible(command: str) -> str:
+    """The command with whatever a screen hides, or shows like something else, as an escape: what is read is what
+    runs."""
+    return "".join(c if c == "\n" or " " <= c <= "~" else c.encode("unicode_escape").decode() for c in command)
 
 
 @dataclass(frozen=True)
@@ -101,7 +114,7 @@ class Consent:
         self.screen.show(deed.lines(self.screen.width))
         for _ in range(ASKED_AT_MOST):
             try:
-                answer = self.dialog.ask(QUESTION)
+                answer = self.dialog.ask(QUESTION_ONCE if deed.once_only else QUESTION)
             except EOFError:
                 return Decision(False)
             decision = self._read(answer, deed)
@@ -116,7 +129,7 @@ class Consent:
         match first.lower().rstrip(",.:;"):
             case word if word in YES and not others.strip():
                 return Decision(True)
-            case word if word in SESSION and not others.strip():
+            case word if word in SESSION and not others.strip() and not deed.once_only:
                 self._session.add(deed.key)
                 return Decision(True)
             case word if word in NO:

@@ -1,11 +1,13 @@
 """What a tool would do, told before it does it.
 
-A tool may have a method `announce(context, arguments) -> Announcement`; one that has none is shown by its name, its
-arguments and its own summary.
+A tool may have a method `announce(context, arguments) -> Announcement`. One that has none is shown by its name, its
+arguments and its own summary; arguments called `argv` and `host` are a command, and where it runs.
 """
 
+import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ValidationError
 
@@ -14,6 +16,7 @@ from ppagent.agent.toolbox import Offer
 from ppagent.chat.consent import Deed
 from ppagent.chat.session import Session
 from ppagent.plugins import ToolContext
+from ppagent.targets.target import Target
 
 
 @dataclass(frozen=True)
@@ -38,17 +41,27 @@ def deed_of(session: Session, call: CallRow) -> Deed:
     """The question to a tool, as a person is asked to allow it."""
     offer = session.desk.toolbox.find(call["tool"])
     told = _announced(session, offer, call)
-    target = session.desk.context.target
+    target, arguments = session.desk.context.target, call["arguments"]
     return Deed(
         name=call["tool"],
         arguments=call["arguments"],
         grade=call["grade"],
-        where=told.where or f"{target.name} ({', '.join(target.hosts)})",
+        where=told.where or str(arguments.get("host") or _places(target)),
         why=call["why"],
-        runs=told.runs,
+        runs=told.runs or _command(arguments),
         seconds=told.seconds,
         effect=told.effect or (offer.tool.summary if offer is not None else ""),
     )
+
+
+def _places(target: Target) -> str:
+    hosts = ", ".join(target.hosts)
+    return target.name if hosts in ("", target.name) else f"{target.name} ({hosts})"
+
+
+def _command(arguments: Mapping[str, Any]) -> str:
+    argv = arguments.get("argv")
+    return shlex.join(map(str, argv)) if isinstance(argv, list) else ""
 
 
 def _announced(session: Session, offer: Offer | None, call: CallRow) -> Announcement:

@@ -12,6 +12,7 @@ from ppagent.agent.graph import build_graph, recursion_limit
 from ppagent.agent.opening import OPENING_FACTS, STATED
 from ppagent.agent.state import CallRow, DeniedRow, State
 from ppagent.agent.toolbox import Offer
+from ppagent.brains.rules import RulesBrain
 from ppagent.chat.deeds import deed_of
 from ppagent.chat.session import Session
 from ppagent.chat.steps import ShownNodes
@@ -47,6 +48,9 @@ def investigate(session: Session, question: str = "") -> None:
         tell(session, question)
     if session.looked:
         return
+    if session.voice is not None:
+        over = session.model_used_up()
+        session.think_with(RulesBrain() if over else session.make_brain(session.desk.recorder))
     session.status = "finished"
     session.state = State({**session.state, "stopped": "", "budget_used_up": False})
     with at_work(session):
@@ -92,7 +96,8 @@ def _run(session: Session) -> None:
     """Runs the graph to its end, over approvals."""
     desk = session.desk
     desk.can_ask = session.consent.dialog is not None
-    desk.budget, budget = _carried_on(desk.budget, len(session.state["asked"])), desk.budget
+    budget = desk.budget
+    desk.budget = _left(session)
     desk.started = monotonic()
     graph: Any = build_graph(ShownNodes(session))
     config = {"recursion_limit": recursion_limit(budget), "configurable": {"thread_id": f"{session.id} {monotonic()}"}}
@@ -105,9 +110,11 @@ def _run(session: Session) -> None:
         desk.budget = budget
 
 
-def _carried_on(budget: Budget, asked: int) -> Budget:
-    """Steps count anew for each question of the user."""
-    return replace(budget, steps=budget.steps + asked)
+def _left(session: Session) -> Budget:
+    """Steps and time count anew for each question of the user, tokens and money for the session."""
+    budget, cost = session.desk.budget, session.cost()
+    usd, tokens = max(budget.usd - cost.usd, 0.0), max(budget.tokens - cost.tokens, 0)
+    return replace(budget, steps=budget.steps + len(session.state["asked"]), usd=usd, tokens=tokens)
 
 
 def _stream(session: Session, graph: Any, entry: Any, config: dict[str, Any]) -> Any:

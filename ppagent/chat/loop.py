@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from ppagent.chat.commands.command import Leave, Switch
+from ppagent.chat.commands.managing import mind_of
 from ppagent.chat.commands.registry import run_command
 from ppagent.chat.replies import reply
 from ppagent.chat.session import Session
@@ -71,5 +72,5 @@ def _wants_to_leave(person: Person) -> bool:
 def greeting(session: Session) -> list[Line]:
     """What to do now."""
     width = session.screen.width
-    hint = f"Ask in your own words (why is it slow?), or /help. Session {session.id}, {session.desk.brain.name} brain."
+    hint = f"Ask in your own words (why is it slow?), or /help. Session {session.id}, {mind_of(session)}."
     return [BLANK, *wrapped(hint, width, tone="dim"), BLANK]

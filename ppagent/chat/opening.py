@@ -11,6 +11,7 @@ from ppagent.agent.choosing import Brain
 from ppagent.agent.desk import Desk
 from ppagent.agent.recording import head_of
 from ppagent.agent.toolbox import open_toolbox
+from ppagent.brains.rules import RulesBrain
 from ppagent.changes.plan import make_plan
 from ppagent.chat.answers.overview import overview
 from ppagent.chat.consent import Consent, Dialog
@@ -20,6 +21,8 @@ from ppagent.chat.resume import restore
 from ppagent.chat.screen import Screen
 from ppagent.chat.session import Session
 from ppagent.chat.store import CHAT, ChatFile, open_saved, session_path
+from ppagent.chat.voice import Voice
+from ppagent.config import ModelProfile
 from ppagent.errors import UserError
 from ppagent.plugins import Grade, ToolContext, discover
 from ppagent.report.lines import Line, wrapped
@@ -28,7 +31,11 @@ from ppagent.targets.open import open_target
 from ppagent.targets.target import Target
 
 PASTED = "-"
-MakeBrain = Callable[[Recorder], Brain]
+
+
+def only_rules(recorder: Recorder) -> Brain:
+    """The brain that needs no set-up."""
+    return RulesBrain()
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,10 @@ class Options:
     """How a session is to be held."""
 
     screen: Screen
-    brain: MakeBrain
+    brain: Callable[[Recorder], Brain] = only_rules
+    """Makes the brain for a question, where there is a model to ask."""
+    profile: ModelProfile | None = None
+    """The model to ask; None for the rules alone."""
     dialog: Dialog | None = None
     ceiling: Grade = Grade.READ_HOST
     budget: Budget = field(default_factory=Budget)
@@ -93,7 +103,7 @@ def _session(session_id: str, target_text: str, target: Target, recorder: Record
     desk = Desk(
         context=ToolContext(target),
         toolbox=open_toolbox(discover(), target.kind),
-        brain=options.brain(recorder),
+        brain=RulesBrain(),
         planner=make_plan,
         budget=options.budget,
         ceiling=options.ceiling,
@@ -101,7 +111,10 @@ def _session(session_id: str, target_text: str, target: Target, recorder: Record
         recorder=recorder,
     )
     consent = Consent(options.screen, options.dialog)
-    return Session(session_id, target_text, desk, options.screen, consent, port=options.port)
+    voice = Voice(options.profile) if options.profile is not None else None
+    return Session(
+        session_id, target_text, desk, options.screen, consent, options.port, make_brain=options.brain, voice=voice
+    )
 
 
 def _opened_again(target_text: str, port: int | None) -> tuple[Target, str]:

@@ -17,6 +17,7 @@ from ppagent.chat.looking import investigate, know
 from ppagent.chat.questions import Kind, meaning
 from ppagent.chat.resume import evidence_in
 from ppagent.chat.session import Session
+from ppagent.chat.speaking import speak
 from ppagent.chat.store import conversations, open_saved
 from ppagent.chat.words import tell
 from ppagent.errors import UserError
@@ -149,8 +150,11 @@ def _greeting(session: Session, text: str) -> None:
 
 
 def _cannot(session: Session, text: str) -> None:
-    """Says plainly what it cannot, and what it can."""
+    """A model's words where there is one; else it says plainly what it cannot, and what it can."""
     width = session.screen.width
+    if session.voice is not None:
+        speak(session, text)
+        return
     lines = wrapped("I answer by rules here, without a language model, and did not understand that. I can tell:", width)
     lines += [Line(f"  - {what}") for what in CAN]
     lines += wrapped("/help lists the commands; /model NAME lets a model choose what to look at.", width, tone="dim")

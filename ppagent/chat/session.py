@@ -1,23 +1,29 @@
 """One conversation about one target: what is known, what was said, and who is asked."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ppagent.agent.budget import Cost
-from ppagent.agent.choosing import Usage
+from ppagent.agent.choosing import Brain, Usage
 from ppagent.agent.contribution import NOTHING, Contributes, with_own
 from ppagent.agent.desk import Desk
 from ppagent.agent.investigation import Investigation, Status
 from ppagent.agent.probes import next_probes
 from ppagent.agent.state import State, fresh_state
 from ppagent.agent.summary import summary_of
+from ppagent.brains.rules import RulesBrain
 from ppagent.changes.proposal import Plan
 from ppagent.chat.consent import Consent
 from ppagent.chat.halt import Halt
 from ppagent.chat.screen import Screen
 from ppagent.evidence.masking import mask
 from ppagent.report.lines import Line
+from ppagent.sessions import Recorder
+
+if TYPE_CHECKING:
+    from ppagent.chat.voice import Voice
 
 Speaker = Literal["user", "ppagent"]
 
@@ -42,6 +48,10 @@ class Session:
     consent: Consent
     port: int | None = None
     """The server's HTTP port, where the user named one."""
+    make_brain: Callable[[Recorder], Brain] = lambda recorder: RulesBrain()
+    """A fresh brain for the next question."""
+    voice: "Voice | None" = None
+    """The model that answers what no rule understands; None for the rules alone."""
     halt: Halt = field(default_factory=Halt)
     state: State = field(default_factory=fresh_state)
     """The investigation as it is carried on from one question to the next."""
@@ -73,9 +83,20 @@ class Session:
         return self.desk.propose()
 
     def cost(self) -> Cost:
-        usage, calls = self.desk.brain.usage(), self.state["tool_calls"]
-        tokens, usd = self.spent.tokens + usage.tokens, self.spent.usd + usage.usd
-        return Cost(self.seconds, len(self.state["asked"]), calls, tokens, usd)
+        calls = self.state["tool_calls"]
+        used = [self.spent, self.desk.brain.usage(), *([self.voice.spent] if self.voice is not None else [])]
+        tokens, usd = sum(usage.tokens for usage in used), sum(usage.usd for usage in used)
+        return Cost(self.seconds, len(self.state["asked"]), calls, tokens, round(usd, 6))
+
+    def model_used_up(self) -> str:
+        """Which limit of a model is reached in this session, in words; empty while there is something left."""
+        return self.desk.budget.used_up(replace(self.cost(), steps=0, seconds=0.0))
+
+    def think_with(self, brain: Brain) -> None:
+        """Takes another brain; what the last one spent still counts."""
+        used = self.desk.brain.usage()
+        self.spent = Usage(self.spent.tokens + used.tokens, round(self.spent.usd + used.usd, 6))
+        self.desk.brain = brain
 
     def found(self) -> Investigation:
         """All that is known now, in the form that reports take."""
@@ -111,6 +132,10 @@ class Session:
         """Shows an answer and notes it."""
         self.screen.show(lines)
         self._note("ppagent", "\n".join(line.text.rstrip() for line in lines))
+
+    def note_answer(self, text: str) -> None:
+        """Notes an answer that was shown as it came."""
+        self._note("ppagent", text)
 
     def record(self, kind: str, **data: Any) -> None:
         """Puts a line into the session's file. Secrets in it are the caller's to mask."""

@@ -94,11 +94,16 @@ def _opened(args: argparse.Namespace, options: "Options") -> "Session":
 def _options(args: argparse.Namespace, screen: object) -> "Options":
     from ppagent.brains.brain import brain_of
     from ppagent.chat.opening import Options
+    from ppagent.config import profile_of
     from ppagent.plugins import Grade
 
+    profile = None if args.brain == "rules" else profile_of(args.model, args.base_url)
+    if profile is None and args.brain == "llm":
+        raise UserError("No model is named.", "Give --model or --base-url, or use --brain rules.")
     return Options(
         screen=screen,  # type: ignore[arg-type]
-        brain=lambda recorder: brain_of(args.brain, model=args.model, base_url=args.base_url, recorder=recorder),
+        brain=lambda recorder: brain_of("llm", model=args.model, base_url=args.base_url, recorder=recorder),
+        profile=profile,
         ceiling=Grade(args.ceiling),
         budget=_budget(args),
         port=args.port,

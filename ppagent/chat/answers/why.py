@@ -6,6 +6,8 @@ from ppagent.chat.answers.proposals import HINT, declined_lines, proposals_in_sh
 from ppagent.chat.answers.topics import telling, topics_in
 from ppagent.report.document import LABELS
 from ppagent.report.lines import BLANK, Line, wrapped
+from ppagent.report.own import own_statements
+from ppagent.report.text import tagged
 
 MOST_TOPICS = 3
 MOST_PROBES = 3
@@ -22,6 +24,9 @@ def why_lines(found: Investigation, question: str, width: int) -> list[Line]:
     if found.plan.proposals:
         lines += [BLANK, *proposals_in_short(found, width)]
     lines += declined_lines(found, width)
+    for own in own_statements(found):
+        says = tagged(f"{own.label}: {own.says}", own.cites)
+        lines += wrapped(says, width, "  THE MODEL     ", " " * 18, "dim")
     for row in found.denied:
         lines += wrapped(f"{row['tool']} (grade {row['grade']}): {row['why']}", width, "  NOT DONE      ")
     return [*lines, Line(f"  {HINT}", "dim")] if found.plan.proposals else lines

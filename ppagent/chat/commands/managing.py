@@ -1,17 +1,31 @@
 """Commands about the session itself."""
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from ppagent.agent.approvals import GRADE_MEANS
 from ppagent.agent.choosing import Usage
 from ppagent.brains.brain import brain_of
+from ppagent.brains.rules import RulesBrain
 from ppagent.chat.answers.cost import cost_lines
 from ppagent.chat.commands.command import Command, Leave, Switch
 from ppagent.chat.session import Session
 from ppagent.chat.store import MOST_LISTED, conversations
+from ppagent.chat.voice import Voice
+from ppagent.config import profile_of
 from ppagent.errors import UserError
 from ppagent.plugins import Grade
 from ppagent.report.lines import Line
+
+RULES = "rules"
+
+
+def mind_of(session: Session) -> str:
+    """Who chooses the questions, in words."""
+    if session.voice is None:
+        return f"{RULES} brain"
+    profile = session.voice.profile
+    return f"llm brain, {profile.model or 'the first model'} at {urlsplit(profile.base_url).netloc}"
 
 
 def ceiling(session: Session, words: str) -> None:
@@ -32,14 +46,17 @@ def ceiling(session: Session, words: str) -> None:
 
 def model(session: Session, words: str) -> None:
     """Who chooses the questions: shown, or changed for the questions to come."""
-    desk = session.desk
-    if words:
-        brain = brain_of(words) if words in ("rules", "llm") else brain_of("llm", model=words)
-        used = desk.brain.usage()
-        session.spent = Usage(session.spent.tokens + used.tokens, round(session.spent.usd + used.usd, 6))
-        desk.brain = brain
+    if words == RULES:
+        session.think_with(RulesBrain())
+        session.voice = None
+    elif words:
+        profile = profile_of(words)
+        if profile is None:
+            raise UserError(f"There is no model {words}.", "docs/llm.md tells how to name one.")
+        session.voice = Voice(profile, session.voice.spent if session.voice is not None else Usage())
+        session.make_brain = lambda recorder: brain_of("llm", model=words, recorder=recorder)
         session.looked = False
-    session.say([Line(f"  {desk.brain.name}: /model rules or /model NAME changes it")])
+    session.say([Line(f"  {mind_of(session)}: /model rules or /model NAME changes it")])
 
 
 def cost(session: Session, words: str) -> None:
