@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 
 PACKAGE = "ppagent_prompts"
-NAMES = ("investigate", "state", "in_text", "nudge")
+NAMES = ("investigate", "state", "in_text", "nudge", "chat")
 
 _HEAD = re.compile(r"\A<!-- variables: (?P<names>[\w, ]*)-->\n+")
 _VARIABLE = re.compile(r"\{\{(\w+)\}\}")
