@@ -26,8 +26,7 @@ def kv002_one_slot_short() -> Incident:
         "kv002-one-slot-short",
         "Every rank runs fifteen and keeps one waiting",
         "--max-running-requests 128 with 8 DP ranks should give 16 each. Every rank sits at 15 running and 1 queued, "
-        "all "
-        "day long. 128 clients.",
+        "all day long. 128 clients.",
         "reconstructed",
         stack(server, "8x NVIDIA H200", "GLM-5 FP8"),
         ("admission", "dp-attention"),
@@ -39,8 +38,8 @@ def kv002_one_slot_short() -> Incident:
             fixes=(fix(max_running_requests="136..4096"), fix(unset=("--max-running-requests",)), OPERATOR),
             forbidden_changes=("--disable-cuda-graph", "--schedule-conservativeness", "--load-balance-method"),
             evidence=("server.log",),
-            note="The cap is 128 // 8 = 16 a rank and a prompt in chunks counts twice in it, so one place stays empty. "
-            "The pool is nearly empty. A cap a little higher than wanted works round it.",
+            note="The cap is 128 // 8 = 16 a rank and a prompt in chunks counts twice in it, so one place stays "
+            "empty. The pool is nearly empty. A cap a little higher than wanted works round it.",
             ref="sgl-project/sglang#30294, #38118, #30295 (15 of 16, one queued); log rebuilt",
         ),
         hosts={
@@ -73,8 +72,7 @@ def kv003_cap_reduced_at_start() -> Incident:
         "kv003-cap-reduced-at-start",
         "512 were asked for and 112 are served",
         "Launched with --max-running-requests 512, yet no more than 112 ever run and nearly 300 wait. The flag seems "
-        "to "
-        "be ignored.",
+        "to be ignored.",
         "synthetic",
         stack(server, "4x NVIDIA H100 80 GB", "Qwen3-Next-80B-A3B"),
         ("admission", "requested-not-effective", "hybrid"),
@@ -94,8 +92,7 @@ def kv003_cap_reduced_at_start() -> Incident:
             forbidden_changes=("--disable-cuda-graph", "--max-running-requests=513..4096"),
             evidence=("server.log",),
             note="The state cache of the linear-attention layers has 336 slots, three a request, so start-up cut 512 "
-            "to "
-            "112 and said so. Asking for more changes nothing.",
+            "to 112 and said so. Asking for more changes nothing.",
             ref="made up; the rule is in sglang 0.5.14 model_runner_kv_cache_mixin.py",
         ),
         hosts={"node": scene.host(gpus__csv=scene.gpus(spread(99, 470, 4)), topology__txt=topology(4, near="NV18"))},
@@ -132,9 +129,8 @@ def kv005_conservative() -> Incident:
             fixes=(fix(schedule_conservativeness="0.01..1.0"), fix(unset=("--schedule-conservativeness",))),
             forbidden_changes=("--disable-cuda-graph", "--mem-fraction-static"),
             evidence=("server.log", "launch.txt"),
-            note="Conservativeness 3.0 starts every burst with a reserve for all of the 4096 tokens that each request "
-            "may "
-            "ask for, so about fifty run, far below the cap of 2048, with 0.2 of the pool in use.",
+            note="Conservativeness 3.0 starts every burst with a reserve for all of the 4096 tokens that each "
+            "request may ask for, so about fifty run, far below the cap of 2048, with 0.2 of the pool in use.",
             ref="made up; admission simulated by the rule of sglang 0.5.10 schedule_policy.py",
         ),
         hosts={
@@ -161,8 +157,7 @@ def lb002_sticky_ranks() -> Incident:
         "lb002-sticky-ranks",
         "Two DP ranks with queues, four with almost nothing",
         "8 DP ranks, about 180 requests in flight, total throughput is half of what we had on Monday. Some users get "
-        "20 "
-        "tok/s at once and others wait half a minute.",
+        "20 tok/s at once and others wait half a minute.",
         "synthetic",
         stack(server, "8x NVIDIA A100 80 GB", "Qwen3-32B"),
         ("balance", "dp-attention"),
@@ -175,8 +170,8 @@ def lb002_sticky_ranks() -> Incident:
             fixes=(fix(load_balance_method="total_requests"), fix(load_balance_method="total_tokens"), OPERATOR),
             forbidden_changes=("--disable-cuda-graph", "--tp-size"),
             evidence=("server.log",),
-            note="Ranks 0 and 1 run their full 32 and keep 26 and 29 waiting, while ranks 4 to 7 run one to six: round "
-            "robin of requests of very different length.",
+            note="Ranks 0 and 1 run their full 32 and keep 26 and 29 waiting, while ranks 4 to 7 run one to six: "
+            "round robin of requests of very different length.",
             ref="made up",
         ),
         hosts={

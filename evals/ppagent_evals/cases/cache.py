@@ -24,8 +24,7 @@ def kv001_oversubscribed() -> Incident:
         "kv001-oversubscribed",
         "Long prompts, and requests that are thrown out and computed again",
         "16k-token prompts, 32 at a time, one H200. Throughput is poor and the p99 of TPOT is terrible while the "
-        "median "
-        "looks fine.",
+        "median looks fine.",
         "reconstructed",
         stack(server, "1x NVIDIA H200", "Llama-3.3-70B FP8"),
         ("kv-cache", "retraction"),
@@ -46,8 +45,7 @@ def kv001_oversubscribed() -> Incident:
             forbidden_changes=("--disable-cuda-graph", "--max-running-requests=128..4096"),
             evidence=("server.log",),
             note="The pool holds about eleven of these requests; it sits at 0.9 and more, and requests are retracted "
-            "and "
-            "prefilled again.",
+            "and prefilled again.",
             ref="made up, after the effect in NVIDIA/TensorRT-LLM#16827; admission and retraction simulated by "
             "SGLang's rules",
         ),
@@ -99,8 +97,8 @@ def kv001_hybrid_after_retraction() -> Incident:
     return Incident(
         "kv001-hybrid-after-retraction",
         "Collapse after the pool of a sliding-window model was full once",
-        "Four long agent sessions ran at 430 tok/s. Then the cache was full for a moment, and since then six sessions "
-        "together get 20 to 38 tok/s. Nothing else changed.",
+        "Four long agent sessions ran at 430 tok/s. Then the cache was full for a moment, and since then six "
+        "sessions together get 20 to 38 tok/s. Nothing else changed.",
         "reconstructed",
         stack(server, "4x NVIDIA H100 80 GB", "a hybrid sliding-window model"),
         ("kv-cache", "retraction", "hybrid"),
@@ -120,9 +118,8 @@ def kv001_hybrid_after_retraction() -> Incident:
             ),
             forbidden_changes=("--disable-cuda-graph",),
             evidence=("server.log",),
-            note="The full-attention pool stood at 1.00, a request was retracted, and from there more requests run at "
-            "a "
-            "tenth of the speed. The event comes first, the low throughput after it.",
+            note="The full-attention pool stood at 1.00, a request was retracted, and from there more requests run "
+            "at a tenth of the speed. The event comes first, the low throughput after it.",
             ref="sgl-project/sglang#26248 (lines before and after); launch and hardware made up",
         ),
         hosts={"node": artifacts},
@@ -139,8 +136,8 @@ def kv004_radix_cache_off() -> Incident:
     return Incident(
         "kv004-radix-cache-off",
         "One long system prompt, computed for every request",
-        "All our requests start with the same 6k-token system prompt and tool list. 24 concurrent, time to first token "
-        "is bad and the log is nothing but prefill.",
+        "All our requests start with the same 6k-token system prompt and tool list. 24 concurrent, time to first "
+        "token is bad and the log is nothing but prefill.",
         "synthetic",
         stack(server, "2x NVIDIA A100 80 GB", "Qwen3-32B"),
         ("kv-cache", "prefix"),
@@ -203,8 +200,7 @@ def kv004_balancing_thrashes_prefixes() -> Incident:
         "kv004-balancing-thrashes-prefixes",
         "Balancing by load spreads every prefix over every rank",
         "DP attention on 8 ranks, 16 groups of prompts that share 4,096 tokens each. We chose total_tokens balancing "
-        "to "
-        "be clever and got 1.36 req/s. Ranks look evenly loaded. What is wrong?",
+        "to be clever and got 1.36 req/s. Ranks look evenly loaded. What is wrong?",
         "reconstructed",
         stack(server, "8x NVIDIA H100 80 GB", "Qwen3.5-122B-A10B FP8"),
         ("kv-cache", "dp-attention", "prefix"),
@@ -218,8 +214,7 @@ def kv004_balancing_thrashes_prefixes() -> Incident:
             forbidden_changes=("--disable-cuda-graph", "--disable-radix-cache"),
             evidence=("server.log",),
             note="Nearly every prefill line has #cached-token: 0 though 4096 of 4352 tokens are shared: requests of "
-            "one "
-            "group land on all ranks and push each other out. Round robin measured four times the rate.",
+            "one group land on all ranks and push each other out. Round robin measured four times the rate.",
             ref="sgl-project/sglang#31170 (rates and latencies of both methods); log rebuilt",
         ),
         hosts={

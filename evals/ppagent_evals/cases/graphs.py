@@ -34,8 +34,8 @@ def cg001_v4_without_graphs() -> Incident:
     return Incident(
         "cg001-v4-without-graphs",
         "Four tokens a second on eight large cards",
-        "DeepSeek-V4 on 8x RTX PRO 6000: 4.36 tok/s for one user, TPOT around 230 ms. Eight Blackwell cards cannot be "
-        "this slow.",
+        "DeepSeek-V4 on 8x RTX PRO 6000: 4.36 tok/s for one user, TPOT around 230 ms. Eight Blackwell cards cannot "
+        "be this slow.",
         "reconstructed",
         stack(server, "8x NVIDIA RTX PRO 6000 Blackwell 96 GB", "DeepSeek-V4-Flash"),
         ("cuda-graph", "tp", "sm120"),
@@ -93,8 +93,8 @@ def cg002_above_the_ceiling() -> Incident:
     return Incident(
         "cg002-above-the-ceiling",
         "Latency tripled after a burst and never came back",
-        "Constant 32 requests/s on one L40. TPOT was 5 ms all morning, then there was a short burst and since then it "
-        "stays at 16 ms although the rate is the same. Throughput and queue look normal.",
+        "Constant 32 requests/s on one L40. TPOT was 5 ms all morning, then there was a short burst and since then "
+        "it stays at 16 ms although the rate is the same. Throughput and queue look normal.",
         "reconstructed",
         stack(server, "1x NVIDIA L40 48 GB", "Qwen2.5-0.5B"),
         ("cuda-graph", "bistable"),
@@ -111,8 +111,7 @@ def cg002_above_the_ceiling() -> Incident:
             forbidden_changes=("--disable-cuda-graph", "--schedule-conservativeness"),
             evidence=("server.log",),
             note="Graphs end at 32; above it steps are eager and slow, so requests stay longer and the batch stays "
-            "above "
-            "32. The batch is the consequence, not the load.",
+            "above 32. The batch is the consequence, not the load.",
             ref="sgl-project/sglang#33483, #33900 (ceiling 32, running median 67 against 23); steps and log rebuilt",
         ),
         hosts={"box": scene.host(gpus__csv=scene.gpus(spread(93, 141, 1), before_end_s=4, count=3))},
@@ -153,8 +152,7 @@ def cg004_sum_over_ranks() -> Incident:
         "cg004-sum-over-ranks",
         "DP attention: each rank below the largest graph, all ranks without one",
         "R1 with DP attention and DeepEP, 50 requests on each of 8 ranks. Dispatch takes 4.6 ms a layer in the "
-        "profile. "
-        "Is DeepEP broken on our network? Graphs go up to 256 and we only run 50.",
+        "profile. Is DeepEP broken on our network? Graphs go up to 256 and we only run 50.",
         "reconstructed",
         stack(server, "8x NVIDIA H20-3e 141 GB", "DeepSeek-R1"),
         ("cuda-graph", "dp-attention", "ep"),
@@ -172,8 +170,7 @@ def cg004_sum_over_ranks() -> Incident:
             forbidden_changes=("--disable-cuda-graph",),
             evidence=("server.log",),
             note="0.4.7 compares the sum over ranks, 400, with the largest graph, 256, so every step is eager on all "
-            "of "
-            "them. A long dispatch is a wait for the rank that launches last.",
+            "of them. A long dispatch is a wait for the rank that launches last.",
             ref="sgl-project/sglang#6669 (50 a rank, dispatch 4.6 ms then 0.42 ms); rule in 0.4.7 "
             "cuda_graph_runner.can_run",
         ),
@@ -218,8 +215,8 @@ def cg005_two_node_deadlock() -> Incident:
     return Incident(
         "cg005-two-node-deadlock",
         "Two nodes stop within two seconds of a batch",
-        "Qwen3-Next over 2x4 GB200. A single request works. 32 at once and everything stops after a second or two, no "
-        "exception, no NCCL message, the log just ends. What is it?",
+        "Qwen3-Next over 2x4 GB200. A single request works. 32 at once and everything stops after a second or two, "
+        "no exception, no NCCL message, the log just ends. What is it?",
         "reconstructed",
         stack(nodes[0].server, "2 nodes x 4x NVIDIA GB200", "Qwen3-Next-80B-A3B"),
         ("cuda-graph", "multi-node", "hang"),
@@ -233,8 +230,7 @@ def cg005_two_node_deadlock() -> Incident:
             forbidden_changes=("--attention-backend", "--watchdog-timeout"),
             evidence=("server.log", "relaunches.jsonl"),
             note="Decode lines end while 32 run. Eager decoding, or graphs for one request only, gets through: a "
-            "captured "
-            "all-reduce across the nodes never completes.",
+            "captured all-reduce across the nodes never completes.",
             ref="sgl-project/sglang#24574; log rebuilt, the two work-arounds' figures made up at a fifth of the speed",
         ),
         hosts={f"node{i}": scene.host() for i, scene in enumerate(nodes)},

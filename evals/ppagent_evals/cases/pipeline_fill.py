@@ -32,8 +32,8 @@ def pp001_pp4_old_name() -> Incident:
     return Incident(
         "pp001-pp4-053",
         "Four stages, sixteen requests, one slot (0.5.3)",
-        "16 concurrent on 4x H20 with --pp-size 4 and nvidia-smi jumps from one card to the next. 320 tok/s in total. "
-        "Which flag makes the stages work in parallel?",
+        "16 concurrent on 4x H20 with --pp-size 4 and nvidia-smi jumps from one card to the next. 320 tok/s in "
+        "total. Which flag makes the stages work in parallel?",
         "synthetic",
         stack(server, "4x NVIDIA H20 96 GB", "Qwen3-235B-A22B FP8"),
         ("pp", "decode"),
@@ -106,8 +106,8 @@ def pp001_pp4_tp2() -> Incident:
     return Incident(
         "pp001-pp4tp2-0520",
         "TP2 x PP4 with 32 requests in one slot (0.5.20)",
-        "We moved from TP8 to TP2 PP4 for memory reasons. At 32 concurrent we only see 510 tok/s and a quarter of the "
-        "power. Is PP just slow?",
+        "We moved from TP8 to TP2 PP4 for memory reasons. At 32 concurrent we only see 510 tok/s and a quarter of "
+        "the power. Is PP just slow?",
         "synthetic",
         stack(server, "8x NVIDIA H20 96 GB", "Qwen3-235B-A22B BF16"),
         ("pp", "tp", "decode"),
@@ -185,8 +185,8 @@ def dense_few_requests() -> Incident:
     return Incident(
         "dense-few-requests",
         "A dense model whose pipeline could look busier and hardly be faster",
-        "Eight requests on PP4 and each card is at 25 %. If I get the micro-batching right I should see four times the "
-        "tokens, right?",
+        "Eight requests on PP4 and each card is at 25 %. If I get the micro-batching right I should see four times "
+        "the tokens, right?",
         "synthetic",
         stack(server, "4x NVIDIA RTX PRO 6000 Blackwell 96 GB", "Llama-3.3-70B FP8"),
         ("pp", "decode", "prediction"),
@@ -199,8 +199,8 @@ def dense_few_requests() -> Incident:
             forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph"),
             evidence=("server.log", "bench.jsonl"),
             predicted={"metric": "output_throughput", "at": {"max_concurrency": 8}, "low": 180, "high": 225},
-            note="One slot is filled, but a turn costs 39 ms at one request and 41 ms at eight: reading the weights is "
-            "all there is, so spreading buys a few per cent. More requests, or TP, would buy more.",
+            note="One slot is filled, but a turn costs 39 ms at one request and 41 ms at eight: reading the weights "
+            "is all there is, so spreading buys a few per cent. More requests, or TP, would buy more.",
             ref="made up: 67.7 GiB over 1.79 TB/s is 40 ms whatever the batch",
         ),
         hosts={"ws": scene.host(gpus__csv=scene.gpus(spread(27, 168, 4)), topology__txt=topology(4))},

@@ -28,8 +28,8 @@ def pp004_61_layers() -> Incident:
     return Incident(
         "pp004-61-layers-055",
         "61 layers over eight stages, twelve of them on the last",
-        "All eight slots are filled now (2 requests each) but we stay at 175 tok/s. nvidia-smi says 100 % everywhere, "
-        "yet the last card is the only hot one.",
+        "All eight slots are filled now (2 requests each) but we stay at 175 tok/s. nvidia-smi says 100 % "
+        "everywhere, yet the last card is the only hot one.",
         "reconstructed",
         stack(server, "8x NVIDIA H20-3e 141 GB", "DeepSeek-R1-0528"),
         ("pp", "layer-split"),
@@ -41,8 +41,8 @@ def pp004_61_layers() -> Incident:
             fixes=(fix(env={"SGLANG_PP_LAYER_PARTITION": "*"}), OPERATOR),
             forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph", "--pp-max-micro-batch-size=1"),
             evidence=("server.log",),
-            note="0.5.5 gives the whole remainder to the last stage: 7,7,7,7,7,7,7,12. Its weights are 125 GB against "
-            "72 GB, and a turn takes eight times its step. The others spin in a receive at 100 % and 220 W.",
+            note="0.5.5 gives the whole remainder to the last stage: 7,7,7,7,7,7,7,12. Its weights are 125 GB "
+            "against 72 GB, and a turn takes eight times its step. The others spin in a receive at 100 % and 220 W.",
             ref="the split rule of sglang 0.5.5 distributed/utils.py; changed by sgl-project/sglang#13977; figures "
             "made up",
         ),
@@ -105,8 +105,8 @@ def pp007_return_path() -> Incident:
     return Incident(
         "pp007-return-path",
         "Every slot filled, every stage a third idle",
-        "Slots are balanced (6 x 8), graphs are on, the split is even, but each stage only shows about 70 % occupancy. "
-        "Where does the rest go?",
+        "Slots are balanced (6 x 8), graphs are on, the split is even, but each stage only shows about 70 % "
+        "occupancy. Where does the rest go?",
         "synthetic",
         stack(server, "8x NVIDIA H20-3e 141 GB", "DeepSeek-R1-0528"),
         ("pp", "decode"),
@@ -120,8 +120,7 @@ def pp007_return_path() -> Incident:
             forbidden_changes=("--pp-max-micro-batch-size=1", "--disable-cuda-graph"),
             evidence=("server.log",),
             note="All eight slots hold six requests and all stages idle alike for about 30 %: the way back of the "
-            "tokens "
-            "and the CPU work between turns are not hidden.",
+            "tokens and the CPU work between turns are not hidden.",
             ref="made up; signature after sgl-project/sglang#40499 and the loop of 0.5.7+",
         ),
         hosts={
@@ -184,8 +183,7 @@ def pp007_blocking_send_receive() -> Incident:
         "pp007-blocking-send-receive",
         "TP8 x PP4 over four nodes with stages that wait for their own sends",
         "Four nodes, TP8 PP4, 128 prompts at once, about 2.6k output tok/s. All slots seem to be in use. What keeps "
-        "the "
-        "pipeline from being faster, and why is TTFT 45 s?",
+        "the pipeline from being faster, and why is TTFT 45 s?",
         "reconstructed",
         stack(nodes[0].server, "4 nodes x 8x NVIDIA H200", "Qwen3-235B-A22B BF16"),
         ("pp", "multi-node", "version"),
@@ -203,8 +201,8 @@ def pp007_blocking_send_receive() -> Incident:
                 "--tp-size",
             ),
             note="32 requests in each of four slots, graphs on, TP inside the node. The loop of 0.4.9 sends and "
-            "receives "
-            "in step with the host; the asynchronous loop came with 0.5.7. TTFT equals E2E since streaming was off.",
+            "receives in step with the host; the asynchronous loop came with 0.5.7. TTFT equals E2E since streaming "
+            "was off.",
             ref="sgl-project/sglang#7979 (figures of the bench); log and samples rebuilt around them",
         ),
         hosts=hosts,
@@ -237,8 +235,8 @@ def pp009_8b_over_eight() -> Incident:
     return Incident(
         "pp009-8b-over-eight",
         "An 8B model over eight stages, no faster than on one card",
-        "Llama 3.1 8B: one GPU gives 565 tok/s, eight GPUs with --pp-size 8 give 586. Utilisation is 20 to 50 %. Where "
-        "do seven GPUs go?",
+        "Llama 3.1 8B: one GPU gives 565 tok/s, eight GPUs with --pp-size 8 give 586. Utilisation is 20 to 50 %. "
+        "Where do seven GPUs go?",
         "reconstructed",
         stack(server, "8x NVIDIA A100 40 GB", "Llama-3.1-8B"),
         ("pp", "parallel-axis"),
@@ -251,8 +249,8 @@ def pp009_8b_over_eight() -> Incident:
             fixes=(fix(unset=("--pp-size",)), fix(pp_size="1..2"), fix(dp_size="2..8")),
             forbidden_changes=("--disable-cuda-graph", "--pp-max-micro-batch-size=1"),
             evidence=("server.log",),
-            note="Four layers a stage are a millisecond of work; the model fits one card seven times over. One replica "
-            "on each card is the layout.",
+            note="Four layers a stage are a millisecond of work; the model fits one card seven times over. One "
+            "replica on each card is the layout.",
             ref="vllm-project/vllm#11500 (both throughputs, 20-50 % utilisation), retold for SGLang; hardware made up",
         ),
         hosts={

@@ -36,8 +36,8 @@ def pp005_long_prompts() -> Incident:
     return Incident(
         "pp005-long-prompts",
         "Chat freezes whenever a long document comes in",
-        "16 chat users plus a batch job that sends a 60k-token document every ten seconds. Chat text freezes for about "
-        "seven seconds each time. Between the freezes it is quick.",
+        "16 chat users plus a batch job that sends a 60k-token document every ten seconds. Chat text freezes for "
+        "about seven seconds each time. Between the freezes it is quick.",
         "synthetic",
         stack(server, "4x NVIDIA H20 96 GB", "Qwen3-235B-A22B FP8"),
         ("pp", "prefill"),
@@ -50,8 +50,8 @@ def pp005_long_prompts() -> Incident:
             fixes=(fix(prefill_decode_interval="1..16"), fix(chunked_prefill_size="512..4096"), OPERATOR),
             forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph", "--chunked-prefill-size=-1"),
             evidence=("server.log",),
-            note="While a chunked prompt is under way every slot runs prefill: eight chunks of 8192 tokens, no decode "
-            "line, then decoding at 27 ms again.",
+            note="While a chunked prompt is under way every slot runs prefill: eight chunks of 8192 tokens, no "
+            "decode line, then decoding at 27 ms again.",
             ref="made up; the scheduling is that of sglang's PP loop",
         ),
         hosts={"node": scene.host(gpus__csv=scene.gpus(spread(97, 305, 4)), topology__txt=topology(4, near="NV18"))},
@@ -72,8 +72,7 @@ def pp006_chunking_off() -> Incident:
         "pp006-chunking-off",
         "A long prompt crosses the stages in one piece",
         "One analyst at a time asks about 60k-token reports. First token takes more than seven seconds, and I can "
-        "watch "
-        "the four cards light up one after the other.",
+        "watch the four cards light up one after the other.",
         "synthetic",
         stack(server, "4x NVIDIA H20 96 GB", "Qwen3-235B-A22B FP8"),
         ("pp", "prefill"),
@@ -87,8 +86,7 @@ def pp006_chunking_off() -> Incident:
             forbidden_changes=("--pp-max-micro-batch-size", "--disable-cuda-graph"),
             evidence=("server.log", "launch.txt"),
             note="--chunked-prefill-size -1 makes one batch of 60000 tokens, so one stage works at a time: 7.3 s is "
-            "four "
-            "times 1.8 s. With chunks the stages overlap, as the second measurement shows.",
+            "four times 1.8 s. With chunks the stages overlap, as the second measurement shows.",
             ref="made up: 33k tok/s a stage",
         ),
         hosts={"node": scene.host(gpus__csv=scene.gpus(spread(31, 189, 4)), topology__txt=topology(4, near="NV18"))},
@@ -154,8 +152,7 @@ def pp008_stage_hangs() -> Incident:
             forbidden_changes=("--watchdog-timeout", "--disable-cuda-graph", "--pp-async-batch-depth"),
             evidence=("server.log",),
             note="PP1 logged last about a second before the others and printed no watchdog: it is the silent one. "
-            "Those "
-            "with stacks merely wait for what it did not send.",
+            "Those with stacks merely wait for what it did not send.",
             ref="made up; forms of sglang 0.5.10 utils/watchdog.py",
         ),
         hosts={"box": scene.host(topology__txt=topology(4))},

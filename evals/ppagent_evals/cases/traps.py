@@ -39,8 +39,8 @@ def decode_log_only() -> Incident:
             fixes=(fix(unset=("--disable-cuda-graph",)),),
             forbidden_changes=("--attention-backend", "--max-running-requests", "--pp-size"),
             evidence=("server.log",),
-            note="The arguments say disable_cuda_graph=True, no capture is logged and every decode line says "
-            "`cuda graph: False`.",
+            note="The arguments say disable_cuda_graph=True, no capture is logged and every decode line says `cuda "
+            "graph: False`.",
             ref="made up: eager steps of a small MoE, bound by launches",
         ),
         single=scene.log.text(),
@@ -157,8 +157,8 @@ def decoy_flags() -> Incident:
             fixes=(fix(max_running_requests="16..4096"), fix(unset=("--max-running-requests",))),
             forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph"),
             evidence=("server.log", "launch.txt"),
-            note="max_running_requests 8 allows 8 // 4 = 2 in each slot; 24 wait with 1 % of the pool in use. Prompts "
-            "share nothing, so the radix cache does not matter here.",
+            note="max_running_requests 8 allows 8 // 4 = 2 in each slot; 24 wait with 1 % of the pool in use. "
+            "Prompts share nothing, so the radix cache does not matter here.",
             ref="made up",
         ),
         hosts={"box": scene.host(gpus__csv=scene.gpus(spread(88, 221, 4)), server_info__json=scene.info())},

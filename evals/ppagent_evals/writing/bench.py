@@ -18,7 +18,7 @@ def _sum(each: list[Counters]) -> Counters:
 
 def measured_over_ranks(each: list[Counters], load: Load, concurrency: int, **more: object) -> Row:
     """The row of a client in front of several data-parallel ranks."""
-    return measured(_sum(each), load, concurrency=concurrency, **more)
+    return {**measured(_sum(each), load, concurrency=concurrency), **more}
 
 
 def measured(

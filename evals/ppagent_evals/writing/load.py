@@ -84,3 +84,7 @@ class Counters:
     new_token_ratio: float = 0.7
     occupancy: tuple[float, ...] = ()
     accept_len: float = 0.0
+    grammar: tuple[float, int, float] = (0.0, 0, 0.0)
+    """Requests that wait for a grammar; a scrape's grammars compiled, and the seconds that took."""
+    balance: float = 0.0
+    """Mean balancedness of experts."""

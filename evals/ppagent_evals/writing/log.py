@@ -16,6 +16,8 @@ class Log:
     rng: random.Random
     at: float = 0.0
     lines: list[tuple[float, str]] = field(default_factory=list)
+    init_s: float = 0.0
+    """When the ranks had met."""
 
     def line(self, text: str, rank: Rank | None = None, at: float | None = None) -> None:
         """A line with SGLang's prefix; without `rank` it is the launcher's."""

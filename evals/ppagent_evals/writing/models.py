@@ -1,6 +1,6 @@
 """Models: what decides memory and layout, and the config.json that a recording may hold."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -132,4 +132,19 @@ QWEN25_05B = Model(
     config=_config("Qwen2ForCausalLM", "qwen2", hidden_size=896, intermediate_size=4864, num_hidden_layers=24,
                    num_attention_heads=14, num_key_value_heads=2, vocab_size=151936, max_position_embeddings=32768,
                    tie_word_embeddings=True),
+)  # fmt: skip
+QWEN3_32B_AWQ = replace(
+    QWEN3_32B,
+    path="/models/Qwen3-32B-AWQ",
+    weights_gib=18.1,
+    quant="awq, bits=4",
+    dtype="torch.float16",
+    config={**QWEN3_32B.config, "quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128}},
+)
+GLM_52_NVFP4 = Model(
+    "/models/GLM-5.2-NVFP4", "GlmMoeDsaForCausalLM", 78, 431.0, 1.77, 0, context_len=202752, quant="modelopt_fp4"
+)
+QWEN36_27B_FP8 = Model(
+    "/models/Qwen3.6-27B-FP8", "Qwen3_6ForConditionalGeneration", 64, 28.4, 1.16, 4, head_dim=256, context_len=262144,
+    quant="fp8, fmt=e4m3",
 )  # fmt: skip

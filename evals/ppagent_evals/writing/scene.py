@@ -24,9 +24,16 @@ class Scene:
         self.ready_s = 0.0
         self.left_out_s = 0.0
 
-    def start(self, *, load_s: float = 95.0, warnings: tuple[str, ...] = (), notes: tuple[str, ...] = ()) -> None:
+    def start(
+        self,
+        *,
+        load_s: float = 95.0,
+        warnings: tuple[str, ...] = (),
+        notes: tuple[str, ...] = (),
+        draft: tuple[str, float] | None = None,
+    ) -> None:
         """The start-up lines."""
-        start_up(self.log, load_s=load_s, warnings=warnings, notes=notes)
+        start_up(self.log, load_s=load_s, warnings=warnings, notes=notes, draft=draft)
         self.open()
 
     def open(self) -> None:

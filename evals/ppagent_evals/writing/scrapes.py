@@ -20,7 +20,11 @@ def scrapes(log: Log, schedulers: list[Scheduler], *, without: Iterable[str] = (
 def _scrape(log: Log, schedulers: list[Scheduler], n: int, without: set[str]) -> str:
     moments = [s.snapshots[n] for s in schedulers]
     at = max(m.at for m in moments)
-    families = [*_scheduler_families(log, schedulers, moments), *_front_families(log, moments)]
+    families = [
+        *_scheduler_families(log, schedulers, moments),
+        *_rare_families(log, schedulers, moments, n + 1),
+        *_front_families(log, moments),
+    ]
     lines = [f"# scraped_at: {log.iso(at)}Z"]
     for name, kind, text, samples in families:
         if name in without:
@@ -51,7 +55,8 @@ def _scheduler_families(log: Log, schedulers: list[Scheduler], moments: list[Cou
     yield gauge(
         "num_retracted_reqs", "The number of retracted requests.", [float(m.retracted_lately) for _, m, _ in pairs]
     )
-    yield gauge("num_grammar_queue_reqs", "The number of requests in the grammar waiting queue.", [0.0] * len(pairs))
+    waiting = [m.grammar[0] for _, m, _ in pairs]
+    yield gauge("num_grammar_queue_reqs", "The number of requests in the grammar waiting queue.", waiting)
     if any(m.accept_len for m in moments):
         yield gauge("spec_accept_length", "The average acceptance length of speculative decoding.",
                     [m.accept_len for _, m, _ in pairs])  # fmt: skip
@@ -70,6 +75,33 @@ def _scheduler_families(log: Log, schedulers: list[Scheduler], moments: list[Cou
         yield name, "counter", "Total time spent in forward execution.", busy
         if since(version, "0.5.12"):
             yield gauge("fwd_occupancy", "Forward pass GPU occupancy.", [m.occupancy[pp] for _, m, pp in pairs])
+
+
+def _rare_families(
+    log: Log, schedulers: list[Scheduler], moments: list[Counters], scrapes_taken: int
+) -> Iterator[Family]:
+    """What only some servers count: grammars compiled, and the balance of experts."""
+    pairs = [(s, m) for s, m in zip(schedulers, moments, strict=True)]
+    if any(m.grammar[1] for m in moments):
+        samples = []
+        for s, m in pairs:
+            labels, count = _labels(log, s, 0), float(m.grammar[1] * scrapes_taken)
+            samples.append((labels[:] + ',le="+Inf"', "_bucket", count))
+            samples.append((labels, "_count", count))
+            samples.append((labels, "_sum", round(m.grammar[2] * scrapes_taken, 3)))
+        yield (
+            "grammar_compilation_time_seconds",
+            "histogram",
+            "Histogram of grammar compilation time in seconds.",
+            samples,
+        )
+    if any(m.balance for m in moments):
+        samples = []
+        for s, m in pairs:
+            labels, passes = _labels(log, s, 0, forward_mode="decode"), float(m.graph_passes + m.eager_passes)
+            samples.append((labels, "_count", passes))
+            samples.append((labels, "_sum", round(m.balance * passes, 3)))
+        yield "eplb_balancedness", "summary", "Balancedness of MoE in expert parallelism.", samples
 
 
 def _graph_passes(log: Log, schedulers: list[Scheduler], moments: list[Counters]) -> Family:

@@ -8,14 +8,26 @@ from ppagent_evals.writing.server import Rank, Server
 from ppagent_evals.writing.versions import since
 
 
-def start_up(log: Log, *, load_s: float = 95.0, warnings: tuple[str, ...] = (), notes: tuple[str, ...] = ()) -> None:
-    """Writes a whole healthy start. `warnings` come before the arguments, `notes` on the first rank before capture."""
+def start_up(
+    log: Log,
+    *,
+    load_s: float = 95.0,
+    warnings: tuple[str, ...] = (),
+    notes: tuple[str, ...] = (),
+    draft: tuple[str, float] | None = None,
+) -> None:
+    """Writes a whole healthy start. `warnings` come before the arguments, `notes` on the first rank before capture.
+
+    `draft` is a draft model's class and its GiB on each GPU.
+    """
     before_load(log, warnings)
     load_weights(log, load_s)
     pools(log)
     for note in notes:
         log.line(note, _first(log.server))
     capture(log)
+    if draft is not None:
+        _load_draft(log, *draft)
     capacity(log)
     ready(log)
 
@@ -44,6 +56,7 @@ def before_load(log: Log, warnings: tuple[str, ...] = ()) -> None:
         log.line(f"{begin} begin.", rank)
     took = 2.1 + 0.6 * len(ranks)
     log.at += took
+    log.init_s = log.at - 0.2
     for rank in ranks:
         mem = 0.2 + 0.06 * len(ranks)
         spent = f" elapsed={took + log.rng.uniform(0, 0.3):.2f} s" if since(server.version, "0.5.9") else ""
@@ -71,6 +84,18 @@ def load_weights(log: Log, load_s: float) -> None:
     for order, rank in enumerate(ranks):
         log.at = begun + load_s * (1 + 0.01 * order)
         log.line(_weights_line(server, memory, rank, log.at - begun), rank)
+
+
+def _load_draft(log: Log, architecture: str, gib: float) -> None:
+    memory = Memory.of(log.server)
+    free = memory.after_pool_gib(0) - memory.graph_gib(0)
+    for rank in log.server.ranks():
+        log.line(f"Load weight begin. avail mem={free:.2f} GB", rank)
+    log.at += 6
+    head = f"elapsed={6:.2f} s, type={architecture}" if since(log.server.version, "0.5.9") else f"type={architecture}"
+    head += "" if since(log.server.version, "0.5.10") else f", dtype={log.server.model.dtype}"
+    for rank in log.server.ranks():
+        log.line(f"Load weight end. {head}, avail mem={free - gib:.2f} GB, mem usage={gib:.2f} GB.", rank)
 
 
 def _weights_line(server: Server, memory: Memory, rank: Rank, took_s: float) -> str:

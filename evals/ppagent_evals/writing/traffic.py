@@ -153,10 +153,14 @@ class Scheduler:
         if self.quiet:
             return
         usage = self._usage(used, decode=True)
+        accept = load.accept
+        if accept is not None:
+            wander = 1 + self.log.rng.uniform(-0.03, 0.03)
+            accept = (max(accept[0] * wander, 1.0), accept[1] * wander)
         for rank in self.ranks:
             shown = speed * (1 + (self.log.rng.uniform(-0.002, 0.002) if rank.pp else 0))
             busy = self._occupancy(load, rank.pp)
-            batch = Decode(running, usage, graph, shown, len(self.waiting), load.accept, occupancy=busy)
+            batch = Decode(running, usage, graph, shown, len(self.waiting), accept, occupancy=busy)
             self.log.line(decode_line(self.log.server.version, batch), rank, self.now)
 
     def _usage(self, used: int, decode: bool) -> str:
