@@ -1,7 +1,6 @@
 """What the ssh configuration says of a host. OpenSSH is asked where it is there, so that Include, Match and tokens are
 its own; else the file is read here."""
 
-import fnmatch
 import getpass
 import os
 import re
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from ppagent.errors import UserError
 from ppagent.targets.remote.address import ALIAS, Address
-from ppagent.targets.remote.ssh_include import expanded_text
+from ppagent.targets.remote.ssh_include import expanded_text, meant_by
 
 CONFIG_VARIABLE = "PPAGENT_SSH_CONFIG"
 """Names a file to be read in place of the user's ssh configuration, as `ssh -F` does."""
@@ -70,12 +69,11 @@ def names_host(alias: str) -> bool:
     named = _named_config()
     for path in [named] if named is not None else [_USER_CONFIG.expanduser(), _SYSTEM_CONFIG]:
         try:
-            text = expanded_text(path)
+            text = expanded_text(path, alias)
         except OSError:  # a configuration that cannot be read names nobody; logging in says what is wrong with it
             continue
         for names in re.findall(r"(?im)^\s*host[\s=]+(.+)", text):
-            patterns = names.replace('"', " ").split()
-            if any(set(pattern) - set("*?") and fnmatch.fnmatchcase(alias, pattern) for pattern in patterns):
+            if meant_by(names, alias, also_by_all=False):
                 return True
     return False
 
@@ -100,7 +98,7 @@ def _asked(program: str, address: Address, config: Path | None) -> dict[str, lis
     if done.returncode != 0:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         raise UserError(
-            f"The ssh configuration cannot be read: {said[-1] if said else done.returncode}.",
+            f"The ssh configuration cannot be read: {said[0] if said else done.returncode}.",
             f"Put right what `ssh -G {address.host}` says.",
         )
     found: dict[str, list[str]] = {}
@@ -117,7 +115,7 @@ def _read(address: Address, config: Path | None) -> dict[str, list[str]]:
 
     files = [config] if config is not None else [_USER_CONFIG.expanduser(), _SYSTEM_CONFIG]
     try:
-        text = "\nHost *\n".join(expanded_text(path) for path in files if path.is_file())
+        text = "\nHost *\n".join(expanded_text(path, address.host) for path in files if path.is_file())
         told = SSHConfig.from_text(text).lookup(address.host)
     except (ConfigParseError, OSError) as error:
         raise UserError(f"The ssh configuration cannot be read: {error}.", f"Look at {files[0]}.") from error

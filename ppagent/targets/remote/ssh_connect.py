@@ -163,6 +163,7 @@ def _let_in(connection: Connection, ask: AskSecret | None) -> None:
     prefer_known_kinds(connection.transport, known)
     try:
         connection.transport.start_client(timeout=CONNECT_S)
+        connection.transport.get_remote_server_key()  # raises where the time was up, of which start_client says nothing
     except (SSHException, EOFError, OSError) as error:
         raise _failed(f"{connection.config.alias} does not speak SSH with us: {error or 'it hung up'}") from error
     check_host_key(connection.transport, connection.config, known)
