@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
@@ -24,6 +24,8 @@ BUILT_IN: dict[str, str] = {
     "gpu": "ppagent_tools.gpu:tools",
     "host": "ppagent_tools.host:tools",
     "bench": "ppagent_tools.bench:tools",
+    "bench_live": "ppagent_tools.bench_live:tools",
+    "tune": "ppagent_tools.tune:tools",
     "shell": "ppagent_tools.shell:tools",
 }
 """Named in code, so that a clean checkout works without an install; entry points are for other packages."""
@@ -65,6 +67,29 @@ class Tool(Protocol):
     arguments: type[BaseModel]
 
     def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]: ...
+
+
+@dataclass(frozen=True)
+class Announcement:
+    """What a tool that disturbs a server would do, told before it is allowed to."""
+
+    runs: str
+    """The exact command or steps; for a restart the whole diff."""
+    seconds: float | None = None
+    effect: str = ""
+    where: str = ""
+
+
+@runtime_checkable
+class Announces(Protocol):
+    """A tool that tells beforehand what it would do. Raises ToolError where it cannot be done at all."""
+
+    def announce(self, context: ToolContext, arguments: BaseModel) -> Announcement: ...
+
+
+def live_only(tool: Tool) -> bool:
+    """Whether a tool acts on a server, so that a recording has nothing for it to do (attribute `live_only`)."""
+    return bool(getattr(tool, "live_only", False))
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,12 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from ppagent.agent.state import CallRow, DeniedRow
 from ppagent.agent.toolbox import Offer
+from ppagent.errors import ToolError
+from ppagent.plugins import Announces, ToolContext
 
 GRADE_MEANS = {
     0: "reads a file",
@@ -24,7 +28,7 @@ class Request:
     tool: str
     grade: int
     does: str
-    """The tool's own summary."""
+    """What the tool announces that it would do, else its own summary."""
     why: str
 
     def as_data(self) -> dict[str, Any]:
@@ -36,8 +40,22 @@ Approver = Callable[[Request], bool]
 """Answers a request; None in its place where nobody can be asked."""
 
 
-def request_for(call: CallRow, offer: Offer | None) -> Request:
-    return Request(call["tool"], call["grade"], offer.tool.summary if offer is not None else "", call["why"])
+def request_for(call: CallRow, offer: Offer | None, context: ToolContext | None = None) -> Request:
+    """What to ask. A tool that announces what it would do is shown by that: nobody agrees to a summary of a restart."""
+    return Request(call["tool"], call["grade"], _does(call, offer, context), call["why"])
+
+
+def _does(call: CallRow, offer: Offer | None, context: ToolContext | None) -> str:
+    if offer is None:
+        return ""
+    if context is None or not isinstance(offer.tool, Announces):
+        return offer.tool.summary
+    try:
+        told = offer.tool.announce(context, offer.tool.arguments.model_validate(call["arguments"]))
+    except (ToolError, ValidationError) as error:
+        return f"{offer.tool.summary} It cannot be announced: {error}"
+    duration = f"takes about {told.seconds:.0f} s" if told.seconds is not None else ""
+    return "\n".join(part for part in (told.runs, told.effect, duration) if part)
 
 
 def denial(call: CallRow, reason: str) -> DeniedRow:

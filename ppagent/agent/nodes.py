@@ -45,7 +45,8 @@ class Nodes:
             return State(allowed=False, denied=[*state["denied"], denial(call, reason)])
         from langgraph.types import interrupt
 
-        if interrupt(request_for(call, self.desk.toolbox.find(call["tool"])).as_data()):
+        offer = self.desk.toolbox.find(call["tool"])
+        if interrupt(request_for(call, offer, self.desk.context).as_data()):
             return State(allowed=True)
         return State(allowed=False, denied=[*state["denied"], denial(call, "not allowed")])
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ppagent.plugins import Grade, Tool, ToolSource
+from ppagent.plugins import Grade, Tool, ToolSource, live_only
 
 BUILT_IN_ORIGIN = "built in"
 
@@ -52,14 +52,16 @@ class Toolbox:
 
 
 def open_toolbox(sources: Iterable[ToolSource], target_kind: str) -> Toolbox:
-    """The toolbox out of what was discovered. Of two tools with one name the first counts, so that a plugin cannot
-    quietly replace a built-in tool."""
+    """The toolbox out of what was discovered, without tools that act on a server where there is only a recording. Of
+    two tools with one name the first counts, so that a plugin cannot quietly replace a built-in tool."""
     offers: dict[str, Offer] = {}
     warnings: list[str] = []
     for source in sources:
         if source.error:
             warnings.append(f"tools of {source.name} ({source.origin}) did not load: {source.error}")
         for tool in source.tools:
+            if target_kind == "recording" and live_only(tool):
+                continue
             if tool.name in offers:
                 warnings.append(f"tool {tool.name} of {source.origin} is left out: the name is taken")
                 continue

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ppagent.causes.cause import Cause, Observation, Probe
+from ppagent.causes.trials import trial_observations
 from ppagent.evidence.facts import Facts
 
 State = Literal["supported", "refuted", "open", "cannot_tell"]
@@ -29,8 +30,8 @@ class Judgement:
 
 
 def judge(cause: Cause, facts: Facts) -> Judgement:
-    """The state of `cause` given `facts`."""
-    observed = cause.observe(facts)
+    """The state of `cause` given `facts`; a cure that was tried counts beside what the cause itself looks at."""
+    observed = cause.observe(facts) + trial_observations(cause.id, facts)
     confidence = posterior(cause.prior, observed)
     because = tuple(sorted((o for o in observed if o.supports), key=weight, reverse=True))
     against = tuple(sorted((o for o in observed if not o.supports), key=weight, reverse=True))

@@ -12,7 +12,7 @@ from ppagent.bench.reach import Reached
 from ppagent.bench.shape import Shape
 from ppagent.cli.common import note
 from ppagent.cli.load_options import prompt_source
-from ppagent.errors import ExitStatus, NotRecorded, ToolError, UserError
+from ppagent.errors import ExitStatus, NotRecorded, UserError
 from ppagent.ledger import Forecasted, Measured, new_id, now, record_forecast, record_measured
 from ppagent.targets.live import LiveTarget
 from ppagent.targets.live_host import LiveHost
@@ -24,9 +24,9 @@ from ppagent.trials.own_load import OwnLoad
 from ppagent.trials.proposals import Proposed, proposal_in, proposal_of
 from ppagent.trials.relaunch import RelaunchOutcome, Site, run_relaunch
 from ppagent.trials.relaunch_story import relaunch_data, relaunch_plan, relaunch_result
+from ppagent.trials.serving import answers
 
 GRADE = 5
-ANSWER_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -123,15 +123,6 @@ def _carry_out(args: argparse.Namespace, case: Case) -> RelaunchOutcome:
         noise = round(found.noise_share, 4)
         record_measured(Measured(forecast_id, now(), found.before, found.after, noise, found.outcome))
     return outcome
-
-
-def answers(control: Control) -> bool:
-    """Whether the server answers over HTTP now."""
-    try:
-        Control(control.endpoint, timeout_s=ANSWER_S).server_info()
-    except ToolError:  # the very question: a server that is starting refuses, is silent, or answers half
-        return False
-    return True
 
 
 def _shape(args: argparse.Namespace, control: Control) -> Shape:

@@ -10,7 +10,6 @@ from ppagent.bench.control import Control
 from ppagent.bench.endpoint import is_url, parse_endpoint
 from ppagent.bench.reach import reach
 from ppagent.cli.common import note
-from ppagent.cli.try_relaunch import answers
 from ppagent.errors import ExitStatus
 from ppagent.targets.live import LiveTarget
 from ppagent.targets.open_live import open_live
@@ -18,6 +17,7 @@ from ppagent.trials.change import restore
 from ppagent.trials.machine import Machine
 from ppagent.trials.note import RestoreNote, all_notes, read_note, remove_note
 from ppagent.trials.relaunch import bring_back
+from ppagent.trials.serving import answers
 
 
 def run_restore(args: argparse.Namespace) -> int:

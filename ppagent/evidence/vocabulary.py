@@ -198,7 +198,10 @@ VOCABULARY: dict[str, str] = {
     "bench.unread": "lines of the results that could not be read",
     # what changing a setting did
     "trial.comparisons": "list of objects: set, unset, env (the change) or what (in words), before, after (tok/s), "
-    "noise_share: measured comparisons of one setting with another",
+    "noise_share: measured comparisons of one setting with another; of a trial also old, outcome, causes (that it was "
+    "to cure), concurrency, forecast_low, forecast_high, outputs (identical, changed, cannot tell)",
+    "trial.restored": "whether a live trial put the old value back and read it back",
+    "trial.kept": "whether the new launch of a relaunch trial was kept",
     # source of the installed version
     "source.*": "a fact about the scheduler read from the installed source, or from the table by version",
     "source.slots": "how many micro-batch slots there are: pp_size, or pp_size + pp_async_batch_depth",

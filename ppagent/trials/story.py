@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from ppagent.trials.facts import causes_of, flag_of
 from ppagent.trials.limit import LimitState
 from ppagent.trials.live import Outcome
 
@@ -64,7 +65,9 @@ def as_data(server: str, outcome: Outcome) -> dict[str, object]:
         "schema_version": 1,
         "kind": "live",
         "server": server,
-        "change": {"set": {outcome.key: outcome.new}, "old": outcome.old},
+        "change": {"set": {flag_of(outcome.key): str(outcome.new)}, "unset": [], "env": {}},
+        "old": outcome.old,
+        "causes": list(causes_of(outcome)),
         "traffic": outcome.traffic,
         "outcome": comparison.outcome,
         "before": round(comparison.before, 3),
