@@ -12,7 +12,7 @@ from ppagent.evidence.evidence import FactValue
 from ppagent.evidence.secret_names import counts_tokens, is_secret_name
 from ppagent.evidence.secret_values import MASK, NAMED, NAMED_PAIR, Span, harmless, pair_value_after, value_after
 
-__all__ = ["MASK", "mask", "mask_value"]
+__all__ = ["MASK", "mask", "mask_shapes", "mask_value"]
 
 _SHAPES = re.compile(
     r"""
@@ -38,7 +38,12 @@ _LOGIN_OPTION = re.compile(r"(?<=\s)(-u|--user|--proxy-user)([ \t]+|=)(['\"]?)(?
 def mask(text: str) -> str:
     """`text` with every secret that is recognised by its name or its shape replaced. Masking twice changes nothing."""
     text = _mask_found(text, NAMED_PAIR, pair_value_after)
-    text = _mask_found(text, NAMED, value_after)
+    return mask_shapes(_mask_found(text, NAMED, value_after))
+
+
+def mask_shapes(text: str) -> str:
+    """`text` with what has the shape of a secret replaced; names count for nothing. For program text, where a secret's
+    name stands for a variable and what follows it is code."""
     text = _SHAPES.sub(MASK, text)
     text = _LOGIN_OPTION.sub(rf"\1\2\3{MASK}", text)
     return _LOGIN.sub(_without_login, text)
