@@ -1,5 +1,6 @@
 """Where sessions keep what outlives them: $XDG_STATE_HOME/ppagent, readable by their owner only."""
 
+import errno
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +19,10 @@ def state_home(environ: Mapping[str, str] | None = None) -> Path:
 def private_folder(path: Path) -> Path:
     """`path` as a folder that only its owner can open. Raises UserError where it cannot be made."""
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in reversed([one for one in (path, *path.parents) if not one.exists()]):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        if not path.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "it is a file")
     except OSError as error:
         raise UserError(
             f"{path} cannot be made: {error.strerror or error}.",

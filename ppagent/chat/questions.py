@@ -85,6 +85,8 @@ def _about_causes(text: str) -> Kind | None:
 
 
 def _other(text: str, looked: bool) -> Kind:
+    if re.search(r"\bwhat if\b", text, re.I):
+        return "what_if"
     if _WHY.search(text):
         return "why"
     if not looked and len(text.split()) > 1:

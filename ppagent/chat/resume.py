@@ -49,7 +49,7 @@ def _evidence(row: Row) -> Evidence:
 
 def _state(session: Session, rows: Sequence[Row], evidence: Sequence[Evidence]) -> State:
     """What was asked and answered. A question that was denied or cut short may be asked again."""
-    calls = [ToolCall(row["tool"], row["why"], row["arguments"]) for row in rows]
+    calls = [ToolCall(row["tool"], row["why"], row["arguments"]) for row in rows if not row.get("taken_in")]
     counted: dict[str, int] = {}
     for call in calls:
         offer = session.desk.toolbox.find(call.tool)

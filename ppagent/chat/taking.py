@@ -15,7 +15,7 @@ def take_in(session: Session, tool: str, findings: Iterable[Finding], why: str) 
     if added:
         session.looked = False
         rows = [asdict(item) for item in added]
-        session.record("tool", tool=tool, why=why, arguments={}, evidence=rows)
+        session.record("tool", tool=tool, why=why, arguments={}, taken_in=True, evidence=rows)
     return added
 
 

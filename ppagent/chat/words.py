@@ -26,7 +26,7 @@ def _read(session: Session) -> Iterator[Finding]:
     """Findings of the user's words. What is said now counts before what a recording or an earlier message says, but
     never before what the server says of itself."""
     offer = session.desk.toolbox.find(TOOL)
-    if offer is None:
+    if offer is None or "question" not in offer.tool.arguments.model_fields:
         return
     context = ToolContext(Overlay(session.desk.context.target, {Shared.INCIDENT: None}))
     arguments = offer.tool.arguments.model_validate({"question": " ".join(session.words)})

@@ -72,9 +72,9 @@ def _row(label: str, old: float, new: float, width: int) -> Iterator[Line]:
     if change is None:
         says = ""
     elif abs(change) <= NOISE:
-        says = f"  {change:+.1%}, within the noise"
+        says = f" ({change:+.1%}, within the noise)"
     else:
-        says = f"  {change:+.0%}"
+        says = f" ({change:+.0%})"
     yield from wrapped(f"{label}: {old:.4g}, now {new:.4g}{says}", width, "  ")
 
 

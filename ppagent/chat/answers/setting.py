@@ -4,7 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-_ASSIGNED = re.compile(r"(?<!\S)(?P<flag>--?[a-z][\w-]*)(?:\s*=\s*|\s+(?!-))(?P<value>[^\s,;?]+(?:,[^\s,;?]+)*)?", re.I)
+_ASSIGNED = re.compile(
+    r"(?<!\S)(?P<flag>--?[a-z][\w-]*)(?:\s*=\s*|\s+(?:(?:is|was|were|to|at|of)\s+)?(?!-))(?P<value>[^\s,;?]+(?:,[^\s,;?]+)*)?",
+    re.I,
+)
 _BARE_FLAG = re.compile(r"(?<!\S)(--[a-z][\w-]*)", re.I)
 _FIELD = re.compile(r"(?<![\w-])(?P<name>[a-z]\w*_\w+)\s*=\s*(?P<value>[^\s;?]+)", re.I)
 _LIMIT = re.compile(r"\b(?:limit|micro-?\s?batch(?:\s?size)?)\s*(?:of|to|at|=|is|:)?\s*(?P<n>\d+)", re.I)
@@ -67,14 +70,14 @@ def read_setting(text: str) -> Setting:
     assigned = dict(_assignments(text))
     dropped = tuple(flag.lower().replace("_", "-") for flag in _DROPPED.findall(text))
     limit = next((_whole(assigned.pop(flag)) for flag in SLOT_LIMIT if flag in assigned), None)
-    depth = _whole(assigned.pop(DEPTH, ""))
+    depth = _whole(assigned.pop(DEPTH, ""), least=0)
     split = assigned.pop(PARTITION, "")
     switches = {flag: assigned.pop(flag) for flag in GRAPH_SWITCHES if flag in assigned}
     load = _LOAD.search(text)
     named = tuple(dict.fromkeys(flag.lower().replace("_", "-") for flag in _BARE_FLAG.findall(text)))
     return Setting(
         limit=limit if limit is not None else _number(_LIMIT.search(text)),
-        depth=depth if depth is not None else _number(_DEPTH.search(text)),
+        depth=depth if depth is not None else _number(_DEPTH.search(text), least=0),
         graphs=_graphs(text, switches, dropped),
         split=_layers(split or (found["layers"] if (found := _SPLIT.search(text)) else "")),
         concurrency=int(next(value for value in load.groups() if value)) if load else None,
@@ -116,12 +119,12 @@ def _graphs(text: str, switches: Mapping[str, str], dropped: tuple[str, ...]) ->
 
 def _layers(text: str) -> tuple[int, ...]:
     parts = [part.strip() for part in text.split(",")]
-    return tuple(int(part) for part in parts) if all(part.isdigit() for part in parts) else ()
+    return tuple(int(part) for part in parts) if all(part.isdecimal() for part in parts) else ()
 
 
-def _whole(text: str) -> int | None:
-    return int(text) if text.isdigit() and int(text) > 0 else None
+def _whole(text: str, least: int = 1) -> int | None:
+    return int(text) if text.isdecimal() and int(text) >= least else None
 
 
-def _number(match: re.Match[str] | None) -> int | None:
-    return _whole(match["n"]) if match else None
+def _number(match: re.Match[str] | None, least: int = 1) -> int | None:
+    return _whole(match["n"], least) if match else None

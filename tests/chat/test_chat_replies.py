@@ -1,0 +1,158 @@
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from ppagent.causes.cause import Observation
+from ppagent.chat.loop import take_turn
+from ppagent.chat.opening import Options, begin, leave
+from ppagent.chat.replies import reply
+from ppagent.chat.session import Session
+from ppagent_tools.user import StatedFacts
+from tests.agent.fakes import FakeCause
+from tests.chat.chat_fakes import FakePerson, FakeScreen, fake_session, screen_of
+from tests.chat.conftest import SEED
+
+Answer = Callable[[str], str]
+
+
+def test_a_session_begins_with_what_server_it_is_and_under_what_load(seed: Session) -> None:
+    shown = " ".join(screen_of(seed).text.split())
+
+    assert "SGLang 0.5.11 · PP8 TP1 · 8x RTX PRO 6000 Blackwell Server Edition" in shown
+    assert "24.7 / 68.3 / 95.6 tok/s at C=1/4/8" in shown
+    assert "1-3 requests in a micro-batch, queue 0, 95.3 tok/s" in shown
+    assert len(screen_of(seed).lines) <= 12
+
+
+def test_the_seeds_question_leads_to_the_relaunch(seed: Session) -> None:
+    take_turn(
+        seed,
+        "gpu util at 150/200 out of 600, makes no sense, seems like we're not properly pushing data into the pipeline?",
+    )
+
+    shown = screen_of(seed).text
+    assert "You are right about the pipeline's slots." in shown
+    assert "DIAGNOSED  Micro-batches unfilled (PP001)" in shown
+    assert "    - --disable-cuda-graph\n    + --pp-max-micro-batch-size 1\n" in shown
+    assert "NOT THE CURE  --pp-async-batch-depth" in shown
+    assert max(map(len, screen_of(seed).lines)) <= 80
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("is it the kv cache?", ("No, KV pool exhausted (KV001) is ruled out", "[E")),
+        ("is PP001 the cause?", ("Yes, micro-batches unfilled (PP001)", "cure P1")),
+        ("could it be the all-reduce over pcie or power throttling?", ("(IC001) is ruled out", "(HW001) is ruled out")),
+        ("is it uneven stages?", ("Cannot tell yet, uneven stages (PP004) is open at 0.", "http.metrics")),
+        ("what should I change?", ("TRY NOW, live, reversible (P1: PP001)", "THEN, one restart (P2: CG001 PP001)")),
+        ("what if the limit is 1?", ("With limit 1, at C=8: 162-198 tok/s (now 95.6): helps",)),
+        ("what if the limit is 2 at C=16?", ("With limit 2, at C=16:",)),
+        ("what if --pp-async-batch-depth is 2", ("fills none", "Not the cure: --pp-async-batch-depth")),
+        ("what if we turn on graphs and the limit is 1", ("With limit 1, graphs on, at C=8: 200-214 tok/s",)),
+        ("what if we turn on graphs", ("With graphs on, at C=8:",)),
+        ("what if I set --attention-backend=flashinfer0?", ("no forecast", "--attention-backend")),
+        ("what if I set --no-such-flag=1?", ("SGLang 0.5.11 has no flag --no-such-flag",)),
+        ("what if?", ("Which setting?",)),
+        ("what does --pp-async-batch-depth do?", ("is 0 on this server", "Not the cure here", "0.5.7 added")),
+        ("what does --no-such-flag do?", ("No SGLang version known here has a flag --no-such-flag",)),
+        ("show me E23", ("bench.results · bench.jsonl", '"output_throughput": 24.7')),
+        ("compare with before", ("There is no earlier session about this target",)),
+        ("please write me a poem", ("I answer by rules here", "why it is slow")),
+        ("hello", ("Ask why it is slow",)),
+        ("yes", ("Yes to what?",)),
+        ("no", ("Nothing is done",)),
+    ],
+)
+def test_what_the_rules_can_answer(question: str, parts: tuple[str, ...], answered: Answer) -> None:
+    shown = answered(question)
+
+    for part in parts:
+        assert part in shown
+
+
+def test_a_what_if_agrees_with_the_proposal_for_the_same_change(looked: Session, answered: Answer) -> None:
+    live = next(p for p in looked.found().plan.proposals if p.kind == "live")
+    assert live.predicted is not None
+
+    shown = answered("what if the limit is 1?")
+
+    assert f"{live.predicted.low:.3g}-{live.predicted.high:.3g} tok/s" in shown
+
+
+def test_a_statement_is_evidence_and_what_it_changes_is_said() -> None:
+    session = fake_session(StatedFacts(), causes=[FakeCause("PP008", "stated.in_flight", name="a crowd")])
+    session.looked = True
+    hung = session.desk.causes[0]
+    hung.observe = lambda facts: (  # type: ignore[method-assign]
+        (Observation("16 in flight", facts.cite("stated.in_flight"), 0.99, 0.01),)
+        if facts.number("stated.in_flight")
+        else ()
+    )
+
+    reply(session, "we have 16 requests in flight")
+
+    assert "Taken down as E1 E2" in screen_of(session).text
+    assert "Yes, a crowd (PP008): 16 in flight [E2]." in screen_of(session).text
+
+
+def test_words_that_hold_no_figure_of_a_server_are_not_taken_for_one() -> None:
+    session = fake_session(StatedFacts())
+    session.looked = True
+
+    reply(session, "its colour is 3")
+
+    assert "I answer by rules here" in screen_of(session).text
+
+
+def test_what_is_said_later_counts_before_what_was_said_first_and_never_before_the_server(seed: Session) -> None:
+    reply(seed, "why is it slow? we have 16 requests in flight")
+    first = seed.desk.facts().get("stated.in_flight")
+    reply(seed, "in fact we have 24 requests in flight")
+    second = seed.desk.facts().get("stated.in_flight")
+
+    assert (first.value if first else None, second.value if second else None) == (16, 24)
+    assert seed.desk.facts().text("engine.version") == "0.5.11"
+
+
+def test_a_server_with_a_live_proposal_is_offered_a_trial_and_a_recording_is_not(
+    looked: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[str] = []
+    monkeypatch.setattr("ppagent.chat.replies.run_command", lambda session, text: started.append(text))
+    live = replace(looked, offer="", screen=FakeScreen(), said=[])
+    live.consent = replace(looked.consent, screen=live.screen, dialog=FakePerson())
+    reply(live, "what should I change?")
+    assert live.offer == ""
+
+    monkeypatch.setattr(live.desk.context.target, "kind", "ssh", raising=False)
+    reply(live, "what should I change?")
+    assert "Shall I try P1 live?" in live.screen.text  # type: ignore[attr-defined]
+    reply(live, "yes")
+
+    assert started == ["/try P1"]
+
+
+def test_an_earlier_session_about_the_target_is_compared_with() -> None:
+    first = begin(str(SEED), Options(FakeScreen()))
+    reply(first, "why is it slow?")
+    first.hear("why is it slow?")
+    evidence = first.desk.ledger.evidence
+    row = next(n for n, item in enumerate(evidence) if "bench.levels" in item.facts)
+    leave(first)
+    again = begin(str(SEED), Options(FakeScreen()))
+    faster = [
+        {"concurrency": 1, "output_throughput": 24.9},
+        {"concurrency": 8, "output_throughput": 180.0},
+    ]
+    again.desk.ledger.evidence[row] = replace(
+        again.desk.ledger.evidence[row], facts={"bench.levels": faster, "bench.failed": 0}
+    )
+
+    reply(again, "compare with before")
+
+    shown = screen_of(again).text
+    assert f"since session {first.id}" in shown
+    assert "tok/s at C=1: 24.7, now 24.9 (+0.8%, within the noise)" in shown
+    assert "tok/s at C=8: 95.6, now 180 (+88%)" in shown
