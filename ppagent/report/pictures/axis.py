@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from ppagent.report.pictures.svg import line, text
 
+SMALLEST = 1e-12
+"""A span below this is none."""
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -26,18 +29,18 @@ class Scale:
 def ticks(low: float, high: float, most: int = 6) -> list[float]:
     """Round values from `low` to `high`, at most `most` of them, in steps of 1, 2 or 5 times a power of ten."""
     span = high - low
-    if span <= 0 or not math.isfinite(span):
+    if span < SMALLEST or not math.isfinite(span):
         return [low]
     rough = span / max(most - 1, 1)
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
     first = math.ceil(low / step - 1e-9)
-    return [round(index * step, 10) for index in range(first, math.floor(high / step + 1e-9) + 1)]
+    return [float(f"{index * step:.12g}") for index in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
 def rounded_up(value: float, most: int = 6) -> float:
     """The first tick at or above `value`, for the end of a scale."""
-    if value <= 0 or not math.isfinite(value):
+    if value < SMALLEST or not math.isfinite(value):
         return 1.0
     marks = ticks(0.0, value, most)
     step = marks[1] - marks[0] if len(marks) > 1 else value

@@ -26,7 +26,7 @@ class Range:
 @dataclass(frozen=True)
 class Curves:
     """`points` as measured, `now` the ring as it is, `band` (requests in flight, low, high) with one change, `marks`
-    forecasts of other changes at one load."""
+    forecasts of other changes at one load, `others` the middles of forecasts under a name each."""
 
     points: tuple[Point, ...]
     points_name: str
@@ -34,16 +34,20 @@ class Curves:
     band: tuple[tuple[float, float, float], ...] = ()
     band_name: str = ""
     marks: tuple[Range, ...] = ()
+    others: tuple[tuple[str, tuple[Point, ...]], ...] = ()
 
     @property
     def farthest(self) -> float:
-        loads = [at for at, _ in (*self.points, *self.now)] + [at for at, _, _ in self.band]
+        loads = [at for at, _ in self._lines()] + [at for at, _, _ in self.band]
         return max([*loads, *(mark.at for mark in self.marks)])
 
     @property
     def highest(self) -> float:
-        values = [value for _, value in (*self.points, *self.now)] + [high for _, _, high in self.band]
+        values = [value for _, value in self._lines()] + [high for _, _, high in self.band]
         return max([*values, *(mark.high for mark in self.marks)])
+
+    def _lines(self) -> tuple[Point, ...]:
+        return (*self.points, *self.now, *(point for _, points in self.others for point in points))
 
 
 def draw_curves(curves: Curves, width: float) -> Picture:
@@ -57,6 +61,7 @@ def draw_curves(curves: Curves, width: float) -> Picture:
     parts = [legend, frame(across, up, ticks(0, curves.farthest, most), "requests in flight", "tok/s")]
     if curves.band:
         parts.append(_band(curves, across, up))
+    parts += [_other(name, points, across, up) for name, points in curves.others]
     if curves.now:
         parts.append(polyline([(across.px(x), up.px(y)) for x, y in curves.now], "l-now dashed"))
     parts += [_mark(mark, index, across, up) for index, mark in enumerate(curves.marks)]
@@ -72,6 +77,12 @@ def _band(curves: Curves, across: Scale, up: Scale) -> str:
     return polygon([*low, *reversed(high)], "band") + polyline(low, "l-then") + polyline(high, "l-then")
 
 
+def _other(name: str, points: Sequence[Point], across: Scale, up: Scale) -> str:
+    """A thin line with its name at its end."""
+    drawn = [(across.px(x), up.px(y)) for x, y in points]
+    return polyline(drawn, "l-other") + text(drawn[-1][0] - 4, drawn[-1][1] - 5, name, "tick", "end")
+
+
 def _mark(mark: Range, index: int, across: Scale, up: Scale) -> str:
     """An upright range with its name; several at one load stand side by side."""
     x = across.px(mark.at) + 16 + 30 * index
@@ -83,9 +94,9 @@ def _mark(mark: Range, index: int, across: Scale, up: Scale) -> str:
 
 def _legend(curves: Curves, width: float) -> tuple[str, int]:
     """What is drawn, in rows from the top; how many rows it took."""
-    entries: list[tuple[str, str]] = [("point", curves.points_name)]
+    entries: list[tuple[str, str]] = [("point", curves.points_name)] if curves.points else []
     if curves.now:
-        entries.append(("now", "ring model, as it is"))
+        entries.append(("now", "ring model, as it is" if curves.points else "all in one slot"))
     if curves.band:
         entries.append(("band", f"forecast, {curves.band_name}"))
     if curves.marks:

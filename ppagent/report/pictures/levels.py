@@ -25,19 +25,18 @@ def curves_of(
     loads = thinned(range(1, BEYOND * levels[-1].concurrency + 1))
     spread = next(((p, limit) for p, _ in priced if (limit := slot_limit_in(p.change)) and p.kind == "live"), None)
     if spread is None:
-        return Curves(points, points_name, now=_now(ring, loads), marks=_marks(priced, None))
+        return Curves(points, points_name, now=as_it_is(ring, loads), marks=_marks(priced, None))
     proposal, limit = spread
-    forecasts = [(load, forecast_limit(ring, limit, load).forecast) for load in loads]
-    band = tuple((float(load), round(found.low, 1), round(found.high, 1)) for load, found in forecasts)
+    band = tuple(_spread(ring, limit, load) for load in loads)
     name, marks = f"{proposal.id} (slot limit {limit})", _marks(priced, proposal)
-    return Curves(points, points_name, _now(ring, loads), band, name, marks)
+    return Curves(points, points_name, as_it_is(ring, loads), band, name, marks)
 
 
 def _tokens_per_s(level: Level) -> float:
     return level.tokens_per_s or 1000.0 * level.concurrency / level.turn_ms
 
 
-def _now(ring: Deployment, loads: Sequence[int]) -> tuple[Point, ...]:
+def as_it_is(ring: Deployment, loads: Sequence[int]) -> tuple[Point, ...]:
     """The ring as it is; what its slots do not admit waits, and adds nothing."""
     room = ring.slots * ring.slot_limit if ring.slot_limit else max(loads)
     points = []
@@ -47,6 +46,15 @@ def _now(ring: Deployment, loads: Sequence[int]) -> tuple[Point, ...]:
         if turn_ms > 0:
             points.append((float(load), round(1000.0 * admitted / turn_ms, 1)))
     return tuple(points)
+
+
+def _spread(ring: Deployment, limit: int, load: int) -> tuple[float, float, float]:
+    """The load, and the range of tok/s there; a limit that admits the whole load into one slot moves no request."""
+    if load <= limit:
+        same = round(ring.baseline(load), 1)
+        return float(load), same, same
+    found = forecast_limit(ring, limit, load).forecast
+    return float(load), round(found.low, 1), round(found.high, 1)
 
 
 def _marks(priced: Sequence[tuple[Proposal, Predicted]], banded: Proposal | None) -> tuple[Range, ...]:
