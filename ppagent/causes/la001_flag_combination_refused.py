@@ -34,6 +34,7 @@ from ppagent.causes.sighting import (
     version,
 )
 from ppagent.causes.situation import stages
+from ppagent.causes.split import MOST_LAYERS
 from ppagent.evidence.facts import Facts
 from ppagent.sglang.layers import PARTITION_VARIABLE, default_split, spell_partition
 from ppagent.sglang.versions import at_least
@@ -153,7 +154,7 @@ def _allow_speculation(cites: tuple[str, ...]) -> Remedy:
 
 def _partition(facts: Facts, cites: tuple[str, ...]) -> Remedy:
     ring, layers = stages(facts), facts.number("model.num_hidden_layers")
-    if ring is None or not layers:
+    if ring is None or layers is None or not 1 <= layers <= MOST_LAYERS:
         return _by_hand("SGLANG_PP_LAYER_PARTITION", cites)
     split = spell_partition(default_split(int(layers), int(ring.value), "0.5.6"))
     return Remedy(

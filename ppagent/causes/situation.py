@@ -8,6 +8,8 @@ from ppagent.evidence.facts import Facts
 
 Cites = tuple[str, ...]
 
+MOST_RANKS = 1024
+
 
 @dataclass(frozen=True)
 class Known:
@@ -46,19 +48,25 @@ def _arg(facts: Facts, field: str, default: float) -> Known | None:
     return Known(default, cites, f"{field} {default:g} (default)") if cites else None
 
 
+def _ranks(facts: Facts, field: str) -> Known | None:
+    """A number of ranks; None for one that no server starts with."""
+    known = _arg(facts, field, 1)
+    return known if known is not None and 1 <= known.value <= MOST_RANKS else None
+
+
 def stages(facts: Facts) -> Known | None:
     """Pipeline stages (pp_size)."""
-    return _arg(facts, "pp_size", 1)
+    return _ranks(facts, "pp_size")
 
 
 def tensor_parallel(facts: Facts) -> Known | None:
     """Tensor-parallel ranks of one stage (tp_size)."""
-    return _arg(facts, "tp_size", 1)
+    return _ranks(facts, "tp_size")
 
 
 def data_parallel(facts: Facts) -> Known | None:
     """Data-parallel ranks (dp_size)."""
-    return _arg(facts, "dp_size", 1)
+    return _ranks(facts, "dp_size")
 
 
 def slots(facts: Facts) -> Known | None:
@@ -67,6 +75,7 @@ def slots(facts: Facts) -> Known | None:
     if known is None:
         return None
     depth = facts.arg_number("pp_async_batch_depth") or 0.0
+    depth = depth if 0 <= depth <= MOST_RANKS else 0.0
     cites = known.cites + (facts.cite_args("pp_async_batch_depth") if depth else ())
     return Known(known.value + depth, cites, f"{known.value + depth:g} slots")
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 # Where multimodal wrappers keep the language model's own config.
 _NESTED = ("text_config", "llm_config", "language_config", "thinker_config", "language_model_config")
@@ -18,6 +18,9 @@ def _one_number(value: Any) -> Any:
 
 
 Whole = Annotated[int | None, BeforeValidator(_one_number)]
+Size = Annotated[int, Field(ge=1, le=10_000_000)]
+Layers = Annotated[int, Field(ge=1, le=10_000)]
+"""No model comes near these; a config that says more would only fill the memory with layers."""
 
 
 class HfConfig(BaseModel):
@@ -29,9 +32,9 @@ class HfConfig(BaseModel):
     model_type: str | None = None
     torch_dtype: str | None = None
     dtype: str | None = None
-    hidden_size: int
-    num_hidden_layers: int
-    vocab_size: int
+    hidden_size: Size
+    num_hidden_layers: Layers
+    vocab_size: Size
     num_attention_heads: Whole = None
     num_key_value_heads: Whole = None
     head_dim: Whole = None

@@ -9,6 +9,9 @@ Measure = Literal["itl", "tpot", "throughput"]
 # Above this ratio of ITL to TPOT several tokens arrive in one chunk, so ITL is not the ring turn.
 _BUNDLED = 1.3
 
+LEAST, MOST = 1e-9, 1e12
+"""Outside of these no concurrency, rate or time was measured, whatever a file says."""
+
 
 @dataclass(frozen=True)
 class Level:
@@ -78,4 +81,4 @@ def _caveats(row: Mapping[str, object]) -> Iterable[str]:
 def _positive(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if value > 0 else None
+    return float(value) if LEAST < value < MOST else None

@@ -40,6 +40,10 @@ _DTYPE_BYTES: Mapping[str, float] = {
 }
 
 
+_REPEATED_GROUP = re.compile(r"\)[*+{]")
+_MOST_REPEATS = 6
+
+
 @dataclass(frozen=True)
 class Quantisation:
     """Bytes per weight of each part. `name` is the method in words; `known` is False where it had to be guessed."""
@@ -106,25 +110,32 @@ def _method(config: Mapping[str, Any]) -> tuple[str, float | None, frozenset[Par
 def _grouped_integer(
     method: str, config: Mapping[str, Any], parts: frozenset[Part]
 ) -> tuple[str, float | None, frozenset[Part]]:
-    bits = int(config.get("bits") or config.get("w_bit") or 4)
-    group = int(config.get("group_size") or config.get("q_group_size") or 128)
+    bits = _whole(config.get("bits") or config.get("w_bit"), 4)
+    group = _whole(config.get("group_size") or config.get("q_group_size"), 128)
     if group <= 0:
         return f"{method} int{bits}", bits / 8, parts
     return f"{method} int{bits} g{group}", grouped_bytes(bits, group, zero_point=True), parts
 
 
 def _compressed(config: Mapping[str, Any], parts: frozenset[Part]) -> tuple[str, float | None, frozenset[Part]]:
-    groups = config.get("config_groups") or {}
+    groups = config.get("config_groups")
+    groups = groups if isinstance(groups, Mapping) else {}
     weights = next((g.get("weights") for g in groups.values() if isinstance(g, Mapping) and g.get("weights")), None)
     if not isinstance(weights, Mapping):
         return "compressed-tensors", None, parts
-    bits, kind = int(weights.get("num_bits") or 16), str(weights.get("type") or "int")
-    group = int(weights.get("group_size") or 0)
+    bits, kind = _whole(weights.get("num_bits"), 16), str(weights.get("type") or "int")
+    group = _whole(weights.get("group_size"), 0)
     if group <= 0:
         return f"{kind}{bits}", bits / 8, parts
     scale_bytes = 1.0 if kind == "float" and bits == 4 else 2.0
     zero_point = weights.get("symmetric") is False
     return f"{kind}{bits} g{group}", grouped_bytes(bits, group, scale_bytes, zero_point), parts
+
+
+def _whole(value: object, otherwise: int) -> int:
+    """A whole number of a config, also where it stands as text; `otherwise` where there is none."""
+    text = str(value).strip()
+    return int(text) if re.fullmatch(r"-?\d{1,6}", text) else otherwise
 
 
 def _ignored(config: Mapping[str, Any]) -> list[str]:
@@ -143,7 +154,18 @@ def _kept_parts(ignored: Iterable[str]) -> Iterable[Part]:
 
 def _matches(pattern: str, name: str) -> bool:
     if pattern.startswith("re:"):
-        return re.match(pattern[3:], name) is not None
+        return _safe_match(pattern[3:], name)
     pattern = re.sub(r"layers\.\d+\.", "layers.*.", pattern)
     body = re.escape(pattern).replace(r"\*", ".*")
     return re.search(rf"(^|\.){body}($|\.)", name) is not None
+
+
+def _safe_match(pattern: str, name: str) -> bool:
+    """Whether a config's own expression matches. One that is none, or that repeats a group, which can take for ever,
+    matches nothing."""
+    if _REPEATED_GROUP.search(pattern) or len(re.findall(r"[*+{]", pattern)) > _MOST_REPEATS:
+        return False
+    try:
+        return re.match(pattern, name) is not None
+    except (re.error, RecursionError, OverflowError):
+        return False

@@ -140,3 +140,10 @@ def test_any_config_is_read_or_refused_as_a_users_error(damage: dict[str, object
     except UserError:
         return
     assert model.weight_bytes() >= 0
+
+
+@pytest.mark.parametrize("field", ["num_hidden_layers", "hidden_size", "vocab_size"])
+@pytest.mark.parametrize("odd", [0, -5, 10**9, 10**400])
+def test_a_size_that_no_model_has_is_refused_before_memory_is_filled(field: str, odd: int) -> None:
+    with pytest.raises(UserError, match=field):
+        read_architecture({**LLAMA_8B, field: odd})

@@ -51,3 +51,11 @@ values = st.one_of(
 @given(st.lists(st.dictionaries(fields, values), max_size=5))
 def test_any_row_gives_a_level_with_a_turn_or_none(rows: list[dict[str, object]]) -> None:
     assert all(level.turn_ms > 0 and level.concurrency >= 1 for level in levels_from_bench(rows))
+
+
+@pytest.mark.parametrize("odd", [float("inf"), float("nan"), 10**400, 1e308, 1e-320, -1, 0, True, "8", None])
+def test_a_figure_that_nothing_measures_makes_no_level(odd: object) -> None:
+    assert levels_from_bench([{"max_concurrency": odd, "output_throughput": 95.6}]) == ()
+    assert levels_from_bench([{"max_concurrency": 8, "output_throughput": odd}]) == ()
+    (level,) = levels_from_bench([{"max_concurrency": 8, "output_throughput": 95.6, "mean_itl_ms": odd}])
+    assert level.turn_ms == pytest.approx(83.68, abs=0.01)

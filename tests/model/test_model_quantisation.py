@@ -56,3 +56,16 @@ def test_groups_of_128_are_lighter_than_groups_of_32() -> None:
 @pytest.mark.parametrize(("dtype", "width"), [("torch.bfloat16", 2), ("float32", 4), (None, 2), ("unheard-of", 2)])
 def test_dtypes_have_widths(dtype: str | None, width: float) -> None:
     assert dtype_bytes(dtype) == width
+
+
+@pytest.mark.parametrize("pattern", ["re:(a+)+$", "re:(.*)*" + "x" * 40, "re:[", "re:" + ".*" * 40 + "x", "re:(?P<"])
+def test_an_expression_of_a_config_can_neither_hang_nor_fail(pattern: str) -> None:
+    config = {"quant_method": "fp8", "ignored_layers": [pattern]}
+    assert read_quantisation(config, "bfloat16").bytes_of[Part.ATTENTION] == 1.0
+
+
+def test_odd_numbers_of_bits_and_groups_are_taken_at_their_defaults() -> None:
+    odd = {"quant_method": "awq", "bits": "four", "group_size": 10**400}
+    assert read_quantisation(odd, "bfloat16") == read_quantisation({"quant_method": "awq"}, "bfloat16")
+    packed = {"quant_method": "compressed-tensors", "config_groups": ["x"]}
+    assert not read_quantisation(packed, "bfloat16").known
