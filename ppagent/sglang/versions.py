@@ -7,13 +7,14 @@ from packaging.version import InvalidVersion, Version
 
 OLDEST_KNOWN = Version("0.4.7")
 NEWEST_KNOWN = Version("0.5.23")
+LONGEST = 64
 
 
 @lru_cache(maxsize=256)
 def parse_version(text: str) -> Version | None:
     """The version in `text` ("0.5.10", "v0.5.10.post1", "sglang 0.5.9+cu130"), or None where there is none."""
     match = re.search(r"\d+\.\d+[0-9A-Za-z.+]*", text)
-    if match is None:
+    if match is None or len(match.group()) > LONGEST:
         return None
     try:
         return Version(match.group().rstrip("."))

@@ -7,13 +7,14 @@ them. Read in `srt/managers/scheduler.py` (to 0.4.9), `scheduler_metrics_mixin.p
 `scheduler_components/metrics_reporter.py` (0.5.14+).
 """
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 _HEAD = re.compile(r"(?P<kind>Decode|Prefill) batch(?: \[(?P<iteration>\d+)\])?[.,]?\s+")
 _SPLIT = re.compile(r",\s*(?=\S)")
+_REAL = re.compile(r"(\d{1,15}(?:\.\d*)?(?:e[+-]?\d\d?)?)%?", re.ASCII | re.IGNORECASE)
+"""A figure of a batch. None is below zero or longer: that is a line which another has broken."""
 _GRAPH = re.compile(r"(\w+) graph")
 
 
@@ -151,11 +152,8 @@ def _fields(body: str, names: Mapping[str, str]) -> dict[str, object]:
 
 
 def _number(text: str) -> float | None:
-    try:
-        number = float(text.strip().removesuffix("%"))
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
+    match = _REAL.fullmatch(text.strip())
+    return float(match[1]) if match else None
 
 
 def _largest_usage(values: dict[str, object]) -> None:

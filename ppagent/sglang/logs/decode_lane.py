@@ -19,10 +19,14 @@ IDLE_AFTER_S = 5.0
 IDLE_INTERVALS = 5.0
 _SUSPECTS_HELD = 1024
 _RATE_SAMPLES = 512
+WHOLE, REAL = rb"(\d{1,15})", rb"(\d{1,15}(?:\.\d+)?)"
+"""Numbers as a log prints them. What two processes wrote into one another (`1.2.3`) is none."""
+
 _match = re.compile(
-    rb"[^\]]*\] Decode batch[^#]*#running-req: (\d+), #token: (\d+), token usage: ([\d.]+), "
-    rb"(?:accept len: ([\d.]+), (?:accept rate: ([\d.]+), )?)?"
-    rb"\w+ graph: (True|False|None), gen throughput \(token/s\): ([\d.]+), #queue-req: (\d+)"
+    rb"[^\]]*\] Decode batch[^#]*#running-req: %(whole)b, #token: %(whole)b, token usage: %(real)b, "
+    rb"(?:accept len: %(real)b, (?:accept rate: %(real)b, )?)?"
+    rb"\w+ graph: (True|False|None), gen throughput \(token/s\): %(real)b, #queue-req: %(whole)b(?!\d)"
+    % {b"whole": WHOLE, b"real": REAL}
 ).match
 
 
@@ -61,9 +65,9 @@ class DecodeLane:
 
     def take(self, line: bytes, raw: bytes) -> None:
         """Count a decode line."""
-        match = _match(line, 20)
+        match = _match(line, 20) or _match_odd(line)
         if match is None:
-            self._take_odd(line, raw)
+            self.half_lines += 1
             return
         running, tokens, usage, accept_len, accept_rate, graph, rate, queue = match.groups()
         try:
@@ -87,22 +91,6 @@ class DecodeLane:
         self.last = raw
         self.lines += 1
         self._time(line[1:20], float(rate), raw)
-
-    def _take_odd(self, line: bytes, raw: bytes) -> None:
-        """A line of another layout: read it with care and say it again in the usual one."""
-        batch = parse_batch(parse_line(line).message)
-        if not isinstance(batch, DecodeBatch) or batch.running is None or batch.queue is None:
-            self.half_lines += 1
-            return
-        accept = "" if batch.accept_len is None else f"accept len: {batch.accept_len:.2f}, "
-        if accept and batch.accept_rate is not None:
-            accept += f"accept rate: {batch.accept_rate:.2f}, "
-        usual = (
-            f"] Decode batch, #running-req: {batch.running}, #token: {batch.tokens or 0}, "
-            f"token usage: {batch.token_usage or 0.0:.2f}, {accept}cuda graph: {batch.graph}, "
-            f"gen throughput (token/s): {batch.tokens_per_s or 0.0:.2f}, #queue-req: {batch.queue}"
-        )
-        self.take(line[:20] + usual.encode("ascii"), raw)
 
     def _time(self, stamp: bytes, rate: float, raw: bytes) -> None:
         """Throughput, where the line does not average over idle time, and the intervals between lines."""
@@ -231,3 +219,19 @@ def _label(line: bytes) -> str | None:
 def texts(lines: Iterable[tuple[str, bytes | None]]) -> dict[str, str]:
     """Those lines that exist, as text, cut at 2000 bytes."""
     return {name: line[:2000].decode("utf-8", "replace") for name, line in lines if line}
+
+
+def _match_odd(line: bytes) -> re.Match[bytes] | None:
+    """A line of another layout, read with care and said again in the usual one; None where it cannot be read."""
+    batch = parse_batch(parse_line(line).message)
+    if not isinstance(batch, DecodeBatch) or None in (batch.running, batch.queue, batch.tokens_per_s):
+        return None
+    accept = "" if batch.accept_len is None else f"accept len: {batch.accept_len:.2f}, "
+    if accept and batch.accept_rate is not None:
+        accept += f"accept rate: {batch.accept_rate:.2f}, "
+    usual = (
+        f"] Decode batch, #running-req: {batch.running}, #token: {batch.tokens or 0}, "
+        f"token usage: {batch.token_usage or 0.0:.2f}, {accept}cuda graph: {batch.graph}, "
+        f"gen throughput (token/s): {batch.tokens_per_s:.2f}, #queue-req: {batch.queue}"
+    )
+    return _match(line[:20] + usual.encode("ascii"), 20)

@@ -14,7 +14,7 @@ from ppagent.sglang.logs.summary import RankSeen
 
 MOST_SLOTS = 4096
 _KEY_IS_WHOLE = re.compile(rb"(?: [A-Z_]+\d+)*\] (?:Decode|Prefill) ")
-_occupancy = re.compile(rb"fwd occupancy: ([\d.]+)%").search
+_occupancy = re.compile(rb"fwd occupancy: (\d{1,3}(?:\.\d+)?)%").search
 
 
 class Slot:

@@ -4,15 +4,16 @@ import re
 
 from ppagent.sglang.logs.batches import PrefillBatch, parse_batch
 from ppagent.sglang.logs.clock import Clock
-from ppagent.sglang.logs.decode_lane import DecodeLane, texts
+from ppagent.sglang.logs.decode_lane import REAL, WHOLE, DecodeLane, texts
 from ppagent.sglang.logs.prefix import parse_line
 from ppagent.sglang.logs.series import Counts, Series, spread_of
 from ppagent.sglang.logs.summary import PrefillStats
 
 _match = re.compile(
-    rb"[^\]]*\] Prefill batch[^#]*#new-seq: (\d+), #new-token: (\d+), #cached-token: (\d+), "
-    rb"token usage: [\d.]+, #running-req: \d+, #queue-req: (\d+)"
-    rb"(?:, #pending-token: (\d+))?(?:, \w+ graph: \w+)?(?:, input throughput \(token/s\): ([\d.]+))?"
+    rb"[^\]]*\] Prefill batch[^#]*#new-seq: %(whole)b, #new-token: %(whole)b, #cached-token: %(whole)b, "
+    rb"token usage: [\d.]+, #running-req: \d+, #queue-req: %(whole)b(?!\d)"
+    rb"(?:, #pending-token: %(whole)b(?!\d))?(?:, \w+ graph: \w+)?(?:, input throughput \(token/s\): %(real)b)?"
+    % {b"whole": WHOLE, b"real": REAL}
 ).match
 
 

@@ -27,7 +27,7 @@ _LINE = re.compile(
     r"(?P<tags>(?: [A-Z][A-Z_]*\d+)*)\] ?(?P<message>.*)",
     re.DOTALL,
 )
-_TAG = re.compile(r"([A-Z][A-Z_]*?)(\d+)")
+_TAG = re.compile(r"([A-Z][A-Z_]*?)(\d{1,6})\b")
 _RANK_OF_TAG = {"DP": "dp", "PP": "pp", "TP": "tp", "EP": "ep", "ATTN_CP": "attn_cp", "MOE_DP": "moe_dp"}
 
 

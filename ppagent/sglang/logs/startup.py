@@ -28,7 +28,7 @@ from ppagent.sglang.logs.startup_facts import (
 
 
 def _number(message: str, name: str) -> float | None:
-    match = re.search(rf"(?i)\b{name}[=:] ?(-?\d+(?:\.\d+)?)", message)
+    match = re.search(rf"(?i)\b{name}[=:] ?(-?\d{{1,15}}(?:\.\d+)?)(?!\d)", message)
     return float(match[1]) if match else None
 
 
@@ -143,7 +143,7 @@ def _capture(line: LogLine) -> GraphCapture | None:
 
 
 def _sizes(text: str) -> tuple[int, ...]:
-    return tuple(int(size) for size in text.split(",") if size.strip())
+    return tuple(int(size) for size in re.findall(r"\b\d{1,9}\b", text))
 
 
 def _capacity(line: LogLine) -> Capacity | None:
