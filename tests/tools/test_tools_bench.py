@@ -112,3 +112,15 @@ def test_any_result_gives_plain_numbers_or_a_tool_error(rows: list[dict[str, obj
         run(Results(), bench(*rows))
     except ToolError:
         return
+
+
+def test_figures_that_nothing_measures_are_left_out() -> None:
+    target = bench(
+        level(mean_itl_ms=-3, mean_tpot_ms=10**400, mean_ttft_ms=float("inf"), max_concurrency=8),
+        level(output_throughput=-95.6, max_concurrency=4),
+        level(output_throughput=1e300, max_concurrency=2),
+        f'{{"max_concurrency": {"9" * 5000}, "output_throughput": 1}}',
+    )
+    facts = facts_of(run(Results(), target))
+    assert facts.items("bench.levels") == [{"concurrency": 8, "output_throughput": 95.6}]
+    assert facts.number("bench.unread") == 1

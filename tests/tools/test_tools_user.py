@@ -194,3 +194,28 @@ def test_any_words_can_be_read(text: str) -> None:
 def test_words_that_stand_nowhere_are_not_quoted() -> None:
     assert verbatim("a b\n  c", "b c") == "b\n  c"
     assert verbatim("a b", "x") == ""
+
+
+def test_aliases_that_multiply_and_files_that_are_too_long_are_no_words() -> None:
+    bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+        f"{name}: &{name} [{', '.join(['*' + before] * 9)}]\n"
+        for before, name in zip("abcdefghi", "bcdefghij", strict=True)
+    )
+    target = FakeTarget(
+        shared={Shared.INCIDENT: f"{bomb}question: *j\nstated: [*j, eight users]\nstack: {{gpus: *j}}\n"}
+    )
+    facts = facts_of(run(StatedFacts(), target))
+    assert facts.items("stated.sentences") == ["eight users"]
+    assert "stated.question" not in facts and "recording.gpus" not in facts
+
+    with pytest.raises(ToolError, match="longer than"):
+        run(StatedFacts(), FakeTarget(shared={Shared.INCIDENT: "question: " + "x" * 300_000}))
+
+
+@pytest.mark.parametrize("digits", ["9" * 400, "9" * 5000, ",".join(["999"] * 200)])
+def test_a_row_of_digits_is_no_figure(digits: str) -> None:
+    stated = [
+        f"{digits} tok/s with {digits} concurrent requests on {digits}x H100, the cards draw {digits} W of {digits} W.",
+        f"The model has {digits} layers over {digits} stages, GPU util is {digits} %, TPOT {digits} ms.",
+    ]
+    run(StatedFacts(), FakeTarget(shared={Shared.INCIDENT: yaml.safe_dump({"question": digits, "stated": stated})}))

@@ -68,8 +68,9 @@ def _read(found: Document) -> tuple[list[Run], int]:
             continue
         try:
             value = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            failed.append(found.error(f"no JSON: {getattr(error, 'msg', 'nested too deeply')}", number))
+        except (ValueError, RecursionError) as error:
+            why = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply, or too long a number"
+            failed.append(found.error(f"no JSON: {why}", number))
             continue
         if isinstance(value, dict):
             runs.append(Run(value, line))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from ppagent.evidence.evidence import FactValue
+from ppagent.evidence.kept import is_measure
 
 _SAME = ("output_throughput", "mean_tpot_ms", "mean_itl_ms", "mean_ttft_ms", "median_ttft_ms", "median_itl_ms",
          "median_tpot_ms", "p99_itl_ms", "p99_ttft_ms", "mean_e2e_latency_ms", "accept_length",
@@ -33,10 +34,10 @@ def levels_of(runs: Sequence[Run]) -> list[dict[str, FactValue]]:
 
 
 def numeric(value: object) -> float | None:
-    """The value where it is a finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value or abs(value) == float("inf"):
+    """The value where a measurement can have it: a finite number, none below zero."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return value
+    return value if value >= 0 and is_measure(value) else None
 
 
 def failed_requests(fields: Mapping[str, object]) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ppagent.errors import NotRecorded, ToolError
 from ppagent.evidence.evidence import FactValue, Finding
+from ppagent.evidence.kept import DEEPEST
 from ppagent.evidence.ledger import EXCERPT_LIMIT
 from ppagent.plugins import ToolContext
 from ppagent.targets.target import Artifact
@@ -83,8 +84,8 @@ def parse_json(found: Document) -> object:
         return json.loads(found.text)
     except json.JSONDecodeError as error:
         raise found.error(f"no JSON: {error.msg}", error.lineno) from error
-    except RecursionError as error:
-        raise found.error("no JSON: nested too deeply") from error
+    except (ValueError, RecursionError) as error:
+        raise found.error("no JSON: nested too deeply, or a number that is too long") from error
 
 
 def json_object(found: Document) -> dict[str, object]:
@@ -95,17 +96,17 @@ def json_object(found: Document) -> dict[str, object]:
     return value
 
 
-def as_fact(value: object) -> FactValue:
-    """A value out of JSON or YAML as a fact can hold it."""
+def as_fact(value: object, deepest: int = DEEPEST) -> FactValue:
+    """A value out of JSON as a fact can hold it; what lies too deep is unknown."""
     match value:
         case float() if not math.isfinite(value):
             return None
         case None | str() | int() | float():
             return value
         case list() | tuple():
-            return [as_fact(item) for item in value]
+            return [as_fact(item, deepest - 1) for item in value] if deepest else None
         case dict():
-            return {str(key): as_fact(item) for key, item in value.items()}
+            return {str(key): as_fact(item, deepest - 1) for key, item in value.items()} if deepest else None
         case _:
             return str(value)
 
@@ -114,7 +115,7 @@ def csv_rows(found: Document, names: Callable[[str], str] = str.strip) -> list[C
     """The rows under a CSV header, its column names put through `names`. Raises ToolError where there is no header,
     or a row has more cells than columns."""
     lines = [(number, line) for number, line in enumerate(found.text.splitlines(), 1) if line.strip()]
-    cells = list(csv.reader(line for _, line in lines))
+    cells = _cells(found, [line for _, line in lines])
     header = [names(cell) for cell in cells[0]] if cells else []
     if len(header) < 2 or all(re.fullmatch(r"[\d.\s]*", cell) for cell in header):
         raise found.error("a header with column names was expected", 1)
@@ -128,15 +129,23 @@ def csv_rows(found: Document, names: Callable[[str], str] = str.strip) -> list[C
     return rows
 
 
+def _cells(found: Document, lines: list[str]) -> list[list[str]]:
+    reader = csv.reader(lines)
+    try:
+        return list(reader)
+    except csv.Error as error:
+        raise found.error(f"no CSV: {error}", reader.line_num) from error
+
+
 def number(text: str | None) -> float | None:
     """The number a cell holds, its unit left out; None for an empty cell and for `N/A`."""
-    match = re.match(r"\s*(-?\d+(?:\.\d+)?)(?![\dx])", text or "")
+    match = re.match(r"\s*(-?\d{1,15}(?:\.\d+)?)(?![\dx])", text or "")
     return float(match[1]) if match else None
 
 
 def tidy(value: float) -> float:
     """Whole numbers without a decimal point."""
-    return int(value) if value == int(value) else value
+    return int(value) if math.isfinite(value) and value == int(value) else value
 
 
 def line_with(text: str, pattern: str) -> str:

@@ -17,7 +17,13 @@ from ppagent_tools.stated_levels import Stated, stated_load
 
 Facts = dict[str, FactValue]
 
+_NO_FIGURE = re.compile(r"\d{16,}|\d{1,3}(?:,\d{3}){6,}")
+"""Digits that are nobody's measurement."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!approx\.)(?<!ca\.)\s+")
+
+
+LONGEST_YAML = 200_000
+"""Nobody writes more; the YAML reader is slow enough for a larger file to be an attack."""
 
 
 class StatedArguments(BaseModel, extra="forbid"):
@@ -54,16 +60,23 @@ def tools() -> tuple[Tool, ...]:
 
 def _incident(found: Document, asked: str) -> list[Finding]:
     incident = _load(found)
-    question = str(incident.get("question") or "").strip()
+    question = _scalar(incident.get("question")).strip()
     stated = incident.get("stated") or []
     if not isinstance(stated, list):
         raise found.error("`stated` is a list of sentences")
-    sentences = [" ".join(str(sentence).split()) for sentence in stated]
+    sentences = [" ".join(said.split()) for sentence in stated if (said := _scalar(sentence))]
     findings = _in_words(found, "" if asked else question, sentences)
     return findings + _stack(found, incident)
 
 
+def _scalar(value: object) -> str:
+    """The text of a plain value. Of lists and mappings none: aliases can make them grow without end."""
+    return "" if value is None or isinstance(value, list | dict | set) else str(value)
+
+
 def _load(found: Document) -> dict[str, object]:
+    if len(found.text) > LONGEST_YAML:
+        raise found.error(f"it is longer than {LONGEST_YAML} characters")
     try:
         value = yaml.safe_load(found.text)
     except yaml.MarkedYAMLError as error:
@@ -73,7 +86,7 @@ def _load(found: Document) -> dict[str, object]:
         raise found.error(f"no YAML: {error}") from error
     if not isinstance(value, dict):
         raise found.error("a mapping with `question` and `stated` was expected", 1)
-    return {str(key): item for key, item in value.items()}
+    return {_scalar(key): item for key, item in value.items()}
 
 
 def _in_words(found: Document, question: str, sentences: list[str]) -> list[Finding]:
@@ -85,11 +98,12 @@ def _in_words(found: Document, question: str, sentences: list[str]) -> list[Find
         said: list[FactValue] = list(sentences)
         findings.append(found.finding({"stated.sentences": said}, verbatim(found.text, sentences[0])))
     spoken = [*sentences, *(part for part in _SENTENCE_END.split(" ".join(question.split())) if part)]
-    loads = [stated_load(sentence) for sentence in spoken]
+    figures = [_NO_FIGURE.sub("#", sentence) for sentence in spoken]
+    loads = [stated_load(sentence) for sentence in figures]
     levels = _together(loads)
     most = max((load.in_flight for load in loads if load.in_flight is not None), default=None)
-    for sentence, load in zip(spoken, loads, strict=True):
-        facts = _load_facts(load, most, levels) | stated_gpus(sentence) | stated_figures(sentence)
+    for sentence, readable, load in zip(spoken, figures, loads, strict=True):
+        facts = _load_facts(load, most, levels) | stated_gpus(readable) | stated_figures(readable)
         if load.levels and levels:
             levels = []
         if load.in_flight is not None and load.in_flight == most:
@@ -123,7 +137,7 @@ def _stack(found: Document, incident: dict[str, object]) -> list[Finding]:
     """Version, cards and model as the recording's head names them, and how far its figures can be trusted."""
     findings: list[Finding] = []
     stack = incident.get("stack")
-    told = {str(k): str(v) for k, v in stack.items() if v is not None} if isinstance(stack, dict) else {}
+    told = {_scalar(k): _scalar(v) for k, v in stack.items()} if isinstance(stack, dict) else {}
     if told.get("version"):
         facts: Facts = {"engine.version": told["version"], "engine.source": "stated"}
         findings.append(found.finding(facts, verbatim(found.text, told["version"])))
