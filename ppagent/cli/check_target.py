@@ -1,13 +1,10 @@
 """What `ppagent check` looks at: launch commands with what is known of the server they are for."""
 
-import csv
-import json
 import re
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
+from ppagent.cli.recorded import first_gpu, named_text, piped_text, recorded, recorded_object, recorded_version
 from ppagent.errors import NotRecorded, UserError
 from ppagent.sglang.flags.catalogue import read_catalogue
 from ppagent.sglang.flags.flag import Catalogue
@@ -55,9 +52,9 @@ def _named(target: str) -> list[Subject]:
     if path is not None and path.is_dir():
         return _recorded(target)
     if target == "-":
-        return [Subject(sys.stdin.read())]
+        return [Subject(piped_text())]
     if path is not None and path.is_file():
-        return [Subject(path.read_text("utf-8", "replace"))]
+        return [Subject(named_text(path))]
     try:
         find_launch(target)
     except NoLaunchCommand as error:
@@ -78,28 +75,22 @@ def _recorded(folder: str) -> list[Subject]:
 
 
 def _of_host(target: Target, host: str) -> Subject | None:
-    text = _artifact(target, host, Artifact.LAUNCH)
+    text = recorded(target, host, Artifact.LAUNCH)
     if not text:
         return None
-    config = _json_object(_artifact(target, host, Artifact.MODEL_CONFIG))
+    config = recorded_object(target, host, Artifact.MODEL_CONFIG)
     inner = config.get("text_config")
     layers = (inner if isinstance(inner, dict) else config).get("num_hidden_layers")
+    names = config.get("architectures")
     return Subject(
         text=text,
-        version=_artifact(target, host, Artifact.VERSION).strip(),
+        version=recorded_version(target, host),
         host=host,
         tree=_source(target, host),
-        architectures=tuple(str(name) for name in config.get("architectures") or ()),
+        architectures=tuple(str(name) for name in names) if isinstance(names, list) else (),
         layers=layers if isinstance(layers, int) else None,
-        gpu=_first_gpu(_artifact(target, host, Artifact.GPUS)),
+        gpu=first_gpu(recorded(target, host, Artifact.GPUS)) or None,
     )
-
-
-def _artifact(target: Target, host: str, artifact: Artifact) -> str:
-    try:
-        return target.text(host, artifact)
-    except NotRecorded:
-        return ""
 
 
 def _source(target: Target, host: str) -> Path | None:
@@ -108,19 +99,6 @@ def _source(target: Target, host: str) -> Path | None:
     except NotRecorded:
         return None
     return source.root if isinstance(source, SourceFiles) else None
-
-
-def _json_object(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text or "{}")
-    except ValueError as error:
-        raise UserError(f"model_config.json is no JSON: {error}.", "Record it again, or remove it.") from error
-    return value if isinstance(value, dict) else {}
-
-
-def _first_gpu(text: str) -> str | None:
-    rows = csv.DictReader(text.splitlines(), skipinitialspace=True)
-    return next((row["name"] for row in rows if row.get("name")), None)
 
 
 def _version_of(subject: Subject, stated: str) -> str:

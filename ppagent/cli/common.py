@@ -45,4 +45,6 @@ def somebody_there() -> bool:
 
 def note(sentence: str) -> None:
     """A remark beside the output: on the standard error, so that the output stays a document."""
-    sys.stderr.write(f"ppagent: {sentence}\n")
+    from ppagent.report.plain import plain
+
+    sys.stderr.write(f"ppagent: {plain(sentence)}\n")

@@ -9,13 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ppagent.errors import ExitStatus, UserError
+from ppagent.cli.recorded import open_recorded, recorded_version
+from ppagent.errors import ExitStatus, NotRecorded, UserError
 from ppagent.sglang.flags.catalogue import read_catalogue
 from ppagent.sglang.flags.describe import described
 from ppagent.sglang.flags.flag import Catalogue, Flag
 from ppagent.sglang.flags.history import catalogue_of, departures
 from ppagent.sglang.flags.source import SERVER_ARGS
 from ppagent.sglang.flags.successors import matching, nearest
+from ppagent.targets.recording import Recording
 
 NAME = "flags"
 HELP = "list the launch flags of one SGLang version, whether installed, recorded or published"
@@ -67,41 +69,38 @@ def chosen_catalogue(target: str | None, version: str | None, tree: Path | None)
         raise UserError(wrong, "Give one of TARGET, --version X and --tree DIR.")
     if version is not None:
         return catalogue_of(version)
-    return read_catalogue(tree) if tree is not None else catalogue_of_target(Path(str(target)))
+    return read_catalogue(tree) if tree is not None else catalogue_of_target(str(target))
 
 
-def catalogue_of_target(folder: Path) -> Catalogue:
+def catalogue_of_target(text: str) -> Catalogue:
     """The flags of the SGLang that a recording is of: from its copy of the source, else by its version.
 
     Raises UserError where the folder names no version, or its hosts name several.
     """
-    if not folder.is_dir():
-        raise UserError(f"{folder} is not a folder.", "Name a recording's folder, or give --version X or --tree DIR.")
+    recording = open_recorded(text, "Name a recording's folder, or give --version X or --tree DIR.")
+    folder = recording.root
     if any((folder / below / SERVER_ARGS).is_file() for below in ("", "sglang", "python/sglang")):
         return read_catalogue(folder)
-    hosts = sorted((folder / "hosts").glob("*")) or [folder]
-    versions = {text for host in hosts if (text := _version_of(host))}
+    versions = {version for host in recording.hosts if (version := recorded_version(recording, host))}
     if len(versions) > 1:
         raise UserError(f"The hosts run different versions: {', '.join(sorted(versions))}.", "Choose with --version X.")
     version = next(iter(versions), "")
-    for host in hosts:
-        if (host / "source" / "sglang" / SERVER_ARGS).is_file():
-            return _with_version(read_catalogue(host / "source"), version)
+    for host in recording.hosts:
+        source = _source(recording, host)
+        if source is not None:
+            return _with_version(read_catalogue(source), version)
     if not version:
         raise UserError(f"{folder} does not say which SGLang it is of.", "Give --version X or --tree DIR.")
     return catalogue_of(version)
 
 
-def _version_of(host: Path) -> str:
-    """The version that a recorded host names: in the file for it, else in what the server said of itself."""
-    path, info = host / "sglang_version.txt", host / "server_info.json"
-    if path.is_file():
-        return path.read_text("utf-8", "replace").strip()
+def _source(recording: Recording, host: str) -> Path | None:
+    """The folder of a host's recorded source, where that declares the flags."""
     try:
-        said = json.loads(info.read_text("utf-8", "replace")) if info.is_file() else {}
-    except ValueError:
-        return ""
-    return str(said.get("version", "")) if isinstance(said, dict) else ""
+        source = recording.source(host)
+    except NotRecorded:
+        return None
+    return source.root if f"sglang/{SERVER_ARGS}" in source.files() else None
 
 
 def _with_version(catalogue: Catalogue, version: str) -> Catalogue:

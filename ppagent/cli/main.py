@@ -112,7 +112,9 @@ def _suggestion(word: str) -> str:
 
 
 def _say(sentence: str, status: ExitStatus) -> int:
-    sys.stderr.write(f"ppagent: {sentence}\n")
+    from ppagent.report.plain import plain
+
+    sys.stderr.write(f"ppagent: {plain(sentence)}\n")
     return status
 
 

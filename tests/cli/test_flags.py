@@ -133,7 +133,7 @@ def test_hosts_of_several_versions_must_be_chosen_between(tmp_path: Path, capsys
         (["here", "pp", "--version", "0.5.10"], "TARGET and --version name the version twice."),
         (["--tree", ".", "--version", "0.5.10"], "--version and --tree name the version twice."),
         (["--version", "0.4.6"], "older than 0.4.7"),
-        (["nowhere"], "nowhere is not a folder."),
+        (["nowhere"], "nowhere is not a recording's folder."),
         (["--version", "0.5.10", "--pp", "--tp"], "is more than one pattern."),
     ],
 )
