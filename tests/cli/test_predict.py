@@ -151,10 +151,10 @@ def test_a_recording_without_levels_lacks_evidence(tmp_path: Path) -> None:
 
 def test_a_recording_without_a_launch_command_or_with_a_broken_one_is_refused(tmp_path: Path) -> None:
     assert "No launch command" in str(refused(str(recording(tmp_path / "a", launch=""))))
-    assert "whole number" in str(refused(str(recording(tmp_path / "b", launch="x --pp-size eight"))))
+    assert "whole number" in str(refused(str(recording(tmp_path / "b", launch="sglang serve m --pp-size eight"))))
     broken = recording(tmp_path / "c")
     (broken / "bench.jsonl").write_text("{not json", "utf-8")
-    assert "not JSON" in str(refused(str(broken)))
+    assert "no JSON" in str(refused(str(broken)))
 
 
 def test_graphs_with_filled_slots_ask_for_what_is_missing(tmp_path: Path) -> None:
