@@ -11,7 +11,7 @@ from ppagent.plugins import ToolContext
 from ppagent.sglang.logs.prefix import Ranks
 from ppagent.sglang.logs.stream import read_log
 from ppagent.sglang.logs.summary import DecodeStats, LogSummary, PrefillStats, Stretch
-from ppagent.targets.remote.log_stream import REMARK
+from ppagent.targets.remote.log_stream import REMARK, is_remark
 from ppagent.targets.target import Artifact
 from ppagent_tools.log_tap import LaunchTap, LogTap
 
@@ -128,7 +128,7 @@ def _read(context: ToolContext, host: str) -> HostLog:
 def _without_remarks(log: Iterator[bytes], remarks: list[str]) -> Iterator[bytes]:
     """The server's own lines; those about what was left out go to `remarks`."""
     for line in log:
-        if line.startswith(REMARK):
+        if is_remark(line):
             remarks.append(line.decode("utf-8", errors="replace").strip())
         else:
             yield line

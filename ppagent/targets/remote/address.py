@@ -7,7 +7,7 @@ from ppagent.errors import UserError
 
 _ADDRESS = re.compile(
     r"ssh://(?:(?P<user>[A-Za-z0-9._][A-Za-z0-9._-]*)@)?"
-    r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_.][A-Za-z0-9_.-]*)(?::(?P<port>\d{1,5}))?/?"
+    r"(?P<host>\[[0-9A-Fa-f:.]+(?:%[A-Za-z0-9_.-]+)?\]|[A-Za-z0-9_.][A-Za-z0-9_.-]*)(?::(?P<port>\d{1,5}))?/?"
 )
 ALIAS = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.-]*")
 """What may be the name of a Host of the ssh configuration."""

@@ -1,6 +1,7 @@
 """A server's log as fetched: the beginning of its last launch, the end, and a line that says what lies between."""
 
 import io
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -18,6 +19,10 @@ READ_S = 180.0
 REMARK = b"[ppagent] "
 """Begins a line that stands in a log in place of something else and is none of the server's."""
 
+_REMARKS = re.compile(
+    rb"\[ppagent\] (?:[\d.]+ MiB of the log were left out (?:here|before the last launch)"
+    rb"|a part of the log was left out here|the rest of the log was not read: [a-z ']{1,80})"
+)
 _LONGEST = LONGEST_LINE_MIB << 20
 
 
@@ -39,18 +44,20 @@ def read_log(
     argv = ["sh", "-s", "--", place.kind, place.name, str(place.since_s), str(head), str(tail)]
     with closing(link.start(argv, timeout_s=timeout_s, stdin=script("log.sh").encode())) as running:
         source = _Source(running)
-        first = source.line()
-        sizes = _sizes(first)
+        sizes = _sizes(source.line())
         if sizes is None:
             raise source.failure(link, place)
-        any_line = False
-        for line in _joined(source, sizes, tail):
-            any_line = any_line or not line.startswith(REMARK)
-            yield line
-        if not any_line:
+        source.lines_read = 0
+        yield from _joined(source, sizes, tail)
+        if not source.lines_read:
             raise source.failure(link, place)
         if running.end is not End.EXITED:
             yield REMARK + f"the rest of the log was not read: {running.end.value}\n".encode()
+
+
+def is_remark(line: bytes) -> bool:
+    """Whether a line of a fetched log is one of those that stand in place of others."""
+    return line.startswith(REMARK) and _REMARKS.fullmatch(line.strip()) is not None
 
 
 def _joined(source: "_Source", sizes: _Sizes, tail: int) -> Iterator[bytes]:
@@ -138,10 +145,13 @@ class _Source:
         self._running = running
         self._raw = _Pieces(running)
         self._file = io.BufferedReader(self._raw, 1 << 18)
+        self.lines_read = 0
 
     def line(self, most: int = _LONGEST) -> bytes:
         """The next line with its end, or a piece of `most` bytes of it; empty at the end."""
-        return self._file.readline(most)
+        line = self._file.readline(most)
+        self.lines_read += 1 if line else 0
+        return line
 
     def lines(self) -> Iterator[bytes]:
         while line := self.line():

@@ -34,7 +34,7 @@ class Section:
         return re.search(r"(?i)permission denied|not permitted|insufficient permissions", self.complaints) is not None
 
 
-class Sections(Mapping[str, Section]):
+class Sections:
     """The sections of a script by name. A section that is not there was lost with the connection, or with the time."""
 
     def __init__(self, found: Mapping[str, Section], why_cut: str) -> None:
@@ -47,6 +47,9 @@ class Sections(Mapping[str, Section]):
         if found is None:
             raise ToolError(f"{name} of the host was not read: {self._why_cut or 'the script does not have it'}")
         return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._found)
