@@ -1,46 +1,71 @@
-"""How `ppagent predict` shows its answer: forecast, table and timelines."""
+"""How `ppagent predict` shows its answer in a terminal and in JSON."""
 
-from ppagent.model.forecast import Forecast
-from ppagent.model.ring import Ring
-from ppagent.model.timeline import draw_timeline, timeline_of
+from collections.abc import Iterator
+
+from ppagent.cli.predict_answer import Answer
+from ppagent.model.timeline import draw_timeline
 from ppagent.model.whatif import Settings
+from ppagent.report.lines import wrapped
+from ppagent.report.pictures.captions import given_timeline_caption, timeline_caption
+from ppagent.report.pictures.characters import chart
+
+COLUMNS = 80
+TURNS_DRAWN = 2.0
 
 
-class Answer:
-    """What was asked, what is forecast, and the rings to draw."""
+def as_json(answer: Answer) -> dict[str, object]:
+    """The forecast as in a proposal, what it rests on, and the numbers behind the pictures."""
+    forecast = answer.forecast
+    return {
+        "predicted": forecast.predicted(),
+        "effect": str(forecast.effect),
+        "regime": forecast.regime,
+        "assumptions": list(forecast.assumptions),
+        "table": [
+            {
+                "slot_limit": cell.limit,
+                "max_concurrency": cell.load,
+                "tokens_per_s": cell.middle,
+                "low": cell.low,
+                "high": cell.high,
+            }
+            for cell in answer.cells
+        ],
+        "timelines": [
+            {
+                "name": lane.name,
+                "filled_slots": lane.timeline.filled,
+                "turn_ms": round(lane.timeline.turn_ms, 2),
+                "stage_taken": [round(share, 3) for share in lane.timeline.busy],
+            }
+            for lane in answer.lanes
+        ],
+    }
 
-    def __init__(self, title: str, forecast: Forecast, rings: tuple[Ring, Ring], settings: tuple[Settings, Settings]):
-        self.title, self.forecast = title, forecast
-        self.now_ring, self.then_ring = rings
-        self.now, self.then = settings
 
-    def as_json(self) -> dict[str, object]:
-        """The forecast as in a proposal, with what it rests on."""
-        return {
-            "predicted": self.forecast.predicted(),
-            "effect": str(self.forecast.effect),
-            "regime": self.forecast.regime,
-            "assumptions": list(self.forecast.assumptions),
-            "table": _table(self.then_ring, self.forecast.at_concurrency),
-        }
+def as_text(answer: Answer) -> str:
+    """Forecast, chart, table and timelines, within 80 columns."""
+    return "\n".join(line.rstrip() for line in _lines(answer)) + "\n"
 
-    def as_text(self) -> str:
-        """Forecast, table and timelines."""
-        forecast = self.forecast
-        at = forecast.at_concurrency
-        lines = [
-            self.title,
-            "",
-            f"at C={at}: {forecast.low:.1f}-{forecast.high:.1f} tok/s (now {forecast.baseline:.1f}): {forecast.effect}",
-            f"  {forecast.regime}",
-            *(f"  assumes: {note}" for note in forecast.assumptions),
-            "",
-            "tok/s by slot limit and requests in flight, steady decoding",
-            *_table_lines(self.then_ring, at),
-            "",
-            *_timelines(self),
-        ]
-        return "\n".join(lines)
+
+def _lines(answer: Answer) -> Iterator[str]:
+    forecast = answer.forecast
+    yield from _wrapped(answer.title)
+    yield ""
+    yield (
+        f"at C={forecast.at_concurrency}: {forecast.low:.1f}-{forecast.high:.1f} tok/s "
+        f"(now {forecast.baseline:.1f}): {forecast.effect}"
+    )
+    yield from _wrapped(forecast.regime, "  ")
+    for note in forecast.assumptions:
+        yield from _wrapped(note, "  assumes: ")
+    yield ""
+    yield "tok/s by requests in flight"
+    yield from chart(answer.curves, COLUMNS)
+    yield ""
+    yield from _table(answer)
+    yield ""
+    yield from _timelines(answer)
 
 
 def describe(settings: Settings) -> str:
@@ -54,43 +79,31 @@ def describe(settings: Settings) -> str:
     return ", ".join(parts)
 
 
-def _table(ring: Ring, at: int) -> list[dict[str, float]]:
-    rows: list[dict[str, float]] = []
-    for limit in _limits(ring, at):
-        for requests in _loads(ring, at):
-            running = min(requests, limit * ring.slots)
-            filled = -(-running // limit)
-            tokens_per_s = round(ring.tokens_per_s(filled, running), 1)
-            rows.append({"slot_limit": limit, "max_concurrency": requests, "tokens_per_s": tokens_per_s})
-    return rows
+def _table(answer: Answer) -> Iterator[str]:
+    loads = sorted({cell.load for cell in answer.cells})
+    values = {(cell.limit, cell.load): cell.middle for cell in answer.cells}
+    yield "tok/s by slot limit and requests in flight, the middle of each forecast"
+    yield "limit   " + "".join(f"{f'C={load}':>9}" for load in loads)
+    for limit in sorted({cell.limit for cell in answer.cells}):
+        row = (f"{values[limit, load]:9.1f}" if (limit, load) in values else f"{'?':>9}" for load in loads)
+        yield f"{limit:<8}" + "".join(row)
 
 
-def _table_lines(ring: Ring, at: int) -> list[str]:
-    loads = _loads(ring, at)
-    values = {(row["slot_limit"], row["max_concurrency"]): row["tokens_per_s"] for row in _table(ring, at)}
-    lines = ["limit   " + "".join(f"{'C=' + str(load):>9}" for load in loads)]
-    for limit in _limits(ring, at):
-        lines.append(f"{limit:<8}" + "".join(f"{values[limit, load]:>9.1f}" for load in loads))
-    return lines
+def _timelines(answer: Answer) -> Iterator[str]:
+    span_ms = TURNS_DRAWN * max(lane.timeline.turn_ms for lane in answer.lanes)
+    yield f"which stage works when, {span_ms:.4g} ms: a digit is a slot, a dot waits, % is taken"
+    for lane in answer.lanes:
+        yield ""
+        yield from _wrapped(f"{lane.name}, {lane.gives}")
+        yield from draw_timeline(lane.timeline, span_ms, COLUMNS)
+    yield ""
+    yield from _wrapped(lanes_caption(answer), "  ")
 
 
-def _limits(ring: Ring, at: int) -> list[int]:
-    return sorted({1, 2, 4, -(-at // ring.slots), at})
+def lanes_caption(answer: Answer) -> str:
+    """What the timelines show and assume."""
+    return timeline_caption(answer.lanes, answer.came_about) if answer.measured else given_timeline_caption()
 
 
-def _loads(ring: Ring, at: int) -> list[int]:
-    stages = len(ring.stages)
-    return sorted({1, max(stages // 2, 1), stages, 2 * stages, at})
-
-
-def _timelines(answer: Answer) -> list[str]:
-    at = answer.forecast.at_concurrency
-    span_ms = 2 * answer.now_ring.turn_ms(1, at)
-    lines = []
-    for name, ring, settings in (("now", answer.now_ring, answer.now), ("then", answer.then_ring, answer.then)):
-        limit = settings.slot_limit or at
-        running = min(at, limit * ring.slots)
-        filled = min(-(-running // limit), ring.slots)
-        lines.append(f"{name} (F={filled}), {span_ms:.0f} ms, digits are slots")
-        lines.extend(draw_timeline(timeline_of(ring, filled, running), span_ms))
-    return lines
+def _wrapped(text: str, first: str = "") -> list[str]:
+    return [line.text for line in wrapped(text, COLUMNS, first)]
