@@ -12,6 +12,20 @@ from ppagent_evals.writing.server import Server
 _NVSWITCH = topology(8, near="NV18", far="NV18")
 
 
+_KV002_ONE_SLOT_SHORT = Answer(
+    "diagnosed",
+    causes=("KV002",),
+    must_not_support=("KV001", "KV005", "LB001", "LB002", "CG001", "CG004", "PP001", "PP003", "IC001"),
+    ruled_out=("KV001", "LB002", "CG001"),
+    fixes=(fix(max_running_requests="136..4096"), fix(unset=("--max-running-requests",)), OPERATOR),
+    forbidden_changes=("--disable-cuda-graph", "--schedule-conservativeness", "--load-balance-method"),
+    evidence=("server.log",),
+    note="The cap is 128 // 8 = 16 a rank and a prompt in chunks counts twice in it, so one place stays empty. The "
+    "pool is nearly empty. A cap a little higher than wanted works round it.",
+    ref="sgl-project/sglang#30294, #38118, #30295 (15 of 16, one queued); log rebuilt",
+)
+
+
 def kv002_one_slot_short() -> Incident:
     flags = {"--max-running-requests": "128", "--trust-remote-code": "true", "--mem-fraction-static": "0.85"}
     server = Server("0.5.14", GLM_5_FP8, H200, tp=8, dp=8, dp_attention=True, flags=flags)
@@ -30,18 +44,7 @@ def kv002_one_slot_short() -> Incident:
         "reconstructed",
         stack(server, "8x NVIDIA H200", "GLM-5 FP8"),
         ("admission", "dp-attention"),
-        Answer(
-            "diagnosed",
-            causes=("KV002",),
-            must_not_support=("KV001", "KV005", "LB001", "LB002", "CG001", "CG004", "PP001", "PP003", "IC001"),
-            ruled_out=("KV001", "LB002", "CG001"),
-            fixes=(fix(max_running_requests="136..4096"), fix(unset=("--max-running-requests",)), OPERATOR),
-            forbidden_changes=("--disable-cuda-graph", "--schedule-conservativeness", "--load-balance-method"),
-            evidence=("server.log",),
-            note="The cap is 128 // 8 = 16 a rank and a prompt in chunks counts twice in it, so one place stays "
-            "empty. The pool is nearly empty. A cap a little higher than wanted works round it.",
-            ref="sgl-project/sglang#30294, #38118, #30295 (15 of 16, one queued); log rebuilt",
-        ),
+        _KV002_ONE_SLOT_SHORT,
         hosts={
             "node": scene.host(
                 gpus__csv=scene.gpus(spread(99, 441, 8)),
@@ -52,6 +55,27 @@ def kv002_one_slot_short() -> Incident:
         },
         files={"bench.jsonl": jsonl([measured_over_ranks(scene.done, load, 128)])},
     )
+
+
+_KV003_CAP_REDUCED_AT_START = Answer(
+    "diagnosed",
+    causes=("KV003",),
+    also_accepted=("KV002",),
+    must_not_support=("KV001", "KV005", "CG001", "LB001", "PP001", "IC001", "HW001"),
+    ruled_out=("CG001",),
+    fixes=(
+        fix(mamba_full_memory_ratio="*"),
+        fix(max_mamba_cache_size="*"),
+        fix(mem_fraction_static="0.81..0.95"),
+        fix(mamba_ssm_dtype="bfloat16"),
+        fix(context_length="*"),
+    ),
+    forbidden_changes=("--disable-cuda-graph", "--max-running-requests=513..4096"),
+    evidence=("server.log",),
+    note="The state cache of the linear-attention layers has 336 slots, three a request, so start-up cut 512 to 112 "
+    "and said so. Asking for more changes nothing.",
+    ref="made up; the rule is in sglang 0.5.14 model_runner_kv_cache_mixin.py",
+)
 
 
 def kv003_cap_reduced_at_start() -> Incident:
@@ -76,28 +100,24 @@ def kv003_cap_reduced_at_start() -> Incident:
         "synthetic",
         stack(server, "4x NVIDIA H100 80 GB", "Qwen3-Next-80B-A3B"),
         ("admission", "requested-not-effective", "hybrid"),
-        Answer(
-            "diagnosed",
-            causes=("KV003",),
-            also_accepted=("KV002",),
-            must_not_support=("KV001", "KV005", "CG001", "LB001", "PP001", "IC001", "HW001"),
-            ruled_out=("CG001",),
-            fixes=(
-                fix(mamba_full_memory_ratio="*"),
-                fix(max_mamba_cache_size="*"),
-                fix(mem_fraction_static="0.81..0.95"),
-                fix(mamba_ssm_dtype="bfloat16"),
-                fix(context_length="*"),
-            ),
-            forbidden_changes=("--disable-cuda-graph", "--max-running-requests=513..4096"),
-            evidence=("server.log",),
-            note="The state cache of the linear-attention layers has 336 slots, three a request, so start-up cut 512 "
-            "to 112 and said so. Asking for more changes nothing.",
-            ref="made up; the rule is in sglang 0.5.14 model_runner_kv_cache_mixin.py",
-        ),
+        _KV003_CAP_REDUCED_AT_START,
         hosts={"node": scene.host(gpus__csv=scene.gpus(spread(99, 470, 4)), topology__txt=topology(4, near="NV18"))},
         files={"bench.jsonl": jsonl([measured(done, load)])},
     )
+
+
+_KV005_CONSERVATIVE = Answer(
+    "diagnosed",
+    causes=("KV005",),
+    must_not_support=("KV001", "KV002", "KV003", "PP003", "CG001", "LB001", "IC001"),
+    ruled_out=("KV001", "KV002", "CG001"),
+    fixes=(fix(schedule_conservativeness="0.01..1.0"), fix(unset=("--schedule-conservativeness",))),
+    forbidden_changes=("--disable-cuda-graph", "--mem-fraction-static"),
+    evidence=("server.log", "launch.txt"),
+    note="Conservativeness 3.0 starts every burst with a reserve for all of the 4096 tokens that each request may "
+    "ask for, so about fifty run, far below the cap of 2048, with 0.2 of the pool in use.",
+    ref="made up; admission simulated by the rule of sglang 0.5.10 schedule_policy.py",
+)
 
 
 def kv005_conservative() -> Incident:
@@ -121,18 +141,7 @@ def kv005_conservative() -> Incident:
         "synthetic",
         stack(server, "2x NVIDIA H100 80 GB", "Llama-3.3-70B FP8"),
         ("admission",),
-        Answer(
-            "diagnosed",
-            causes=("KV005",),
-            must_not_support=("KV001", "KV002", "KV003", "PP003", "CG001", "LB001", "IC001"),
-            ruled_out=("KV001", "KV002", "CG001"),
-            fixes=(fix(schedule_conservativeness="0.01..1.0"), fix(unset=("--schedule-conservativeness",))),
-            forbidden_changes=("--disable-cuda-graph", "--mem-fraction-static"),
-            evidence=("server.log", "launch.txt"),
-            note="Conservativeness 3.0 starts every burst with a reserve for all of the 4096 tokens that each "
-            "request may ask for, so about fifty run, far below the cap of 2048, with 0.2 of the pool in use.",
-            ref="made up; admission simulated by the rule of sglang 0.5.10 schedule_policy.py",
-        ),
+        _KV005_CONSERVATIVE,
         hosts={
             "node": scene.host(
                 gpus__csv=scene.gpus(spread(97, 463, 2), before_end_s=6, count=3), server_info__json=scene.info()
@@ -141,6 +150,21 @@ def kv005_conservative() -> Incident:
         },
         files={"bench.jsonl": jsonl([measured(done, load)])},
     )
+
+
+_LB002_STICKY_RANKS = Answer(
+    "diagnosed",
+    causes=("LB002",),
+    also_accepted=("KV002",),
+    must_not_support=("KV001", "CG001", "LB001", "PP001", "PP003", "IC001", "HW001", "HW003"),
+    ruled_out=("KV001", "CG001"),
+    fixes=(fix(load_balance_method="total_requests"), fix(load_balance_method="total_tokens"), OPERATOR),
+    forbidden_changes=("--disable-cuda-graph", "--tp-size"),
+    evidence=("server.log",),
+    note="Ranks 0 and 1 run their full 32 and keep 26 and 29 waiting, while ranks 4 to 7 run one to six: round robin "
+    "of requests of very different length.",
+    ref="made up",
+)
 
 
 def lb002_sticky_ranks() -> Incident:
@@ -161,19 +185,7 @@ def lb002_sticky_ranks() -> Incident:
         "synthetic",
         stack(server, "8x NVIDIA A100 80 GB", "Qwen3-32B"),
         ("balance", "dp-attention"),
-        Answer(
-            "diagnosed",
-            causes=("LB002",),
-            also_accepted=("KV002",),
-            must_not_support=("KV001", "CG001", "LB001", "PP001", "PP003", "IC001", "HW001", "HW003"),
-            ruled_out=("KV001", "CG001"),
-            fixes=(fix(load_balance_method="total_requests"), fix(load_balance_method="total_tokens"), OPERATOR),
-            forbidden_changes=("--disable-cuda-graph", "--tp-size"),
-            evidence=("server.log",),
-            note="Ranks 0 and 1 run their full 32 and keep 26 and 29 waiting, while ranks 4 to 7 run one to six: "
-            "round robin of requests of very different length.",
-            ref="made up",
-        ),
+        _LB002_STICKY_RANKS,
         hosts={
             "node": scene.host(
                 gpus__csv=scene.gpus([Gpu(99, w) for w in (341, 338, 335, 301, 243, 229, 224, 219)]),

@@ -8,10 +8,22 @@ from ppagent_evals.writing.lines import Prefill, prefill_line
 from ppagent_evals.writing.load import Load
 from ppagent_evals.writing.models import DEEPSEEK_R1, LLAMA_70B_FP8, QWEN3_32B
 from ppagent_evals.writing.scene import Scene
-from ppagent_evals.writing.server import Server
-from ppagent_evals.writing.startup import batch_ranks
+from ppagent_evals.writing.server import Server, batch_ranks
 
 _TIMER = {"SGLANG_ENABLE_METRICS_DEVICE_TIMER": "1"}
+
+
+_HEALTHY_PP4_LOADED = Answer(
+    "healthy",
+    note="All four slots hold 16 requests, every stage spends more than 90 % of its time in forwards, graphs are on, "
+    "nothing waits.",
+    ref="made up: one slot of 16 for each stage, stage time from weights over memory bandwidth",
+    also_accepted=("LB001",),
+    must_not_support=("PP001", "PP003", "PP004", "PP007", "CG001", "CG002", "KV001", "KV002", "IC001", "CP001"),
+    ruled_out=("PP001", "PP003", "CG001", "KV001"),
+    forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph", "--pp-max-micro-batch-size"),
+    evidence=("server.log",),
+)
 
 
 def healthy_pp4_loaded() -> Incident:
@@ -37,23 +49,25 @@ def healthy_pp4_loaded() -> Incident:
         "synthetic",
         stack(server, "4x NVIDIA L40S 48 GB", "Qwen3-32B"),
         ("control", "pp", "healthy"),
-        Answer(
-            "healthy",
-            note="All four slots hold 16 requests, every stage spends more than 90 % of its time in forwards, graphs "
-            "are on, nothing waits.",
-            ref="made up: one slot of 16 for each stage, stage time from weights over memory bandwidth",
-            also_accepted=("LB001",),
-            must_not_support=("PP001", "PP003", "PP004", "PP007", "CG001", "CG002", "KV001", "KV002", "IC001", "CP001"),
-            ruled_out=("PP001", "PP003", "CG001", "KV001"),
-            forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph", "--pp-max-micro-batch-size"),
-            evidence=("server.log",),
-        ),
+        _HEALTHY_PP4_LOADED,
         hosts={
             "box": scene.host(gpus__csv=scene.gpus(power), topology__txt=topology(4), server_info__json=scene.info())
             | dict(scene.metrics())
         },
         files={"bench.jsonl": jsonl([measured(done, load)])},
     )
+
+
+_HEALTHY_TP8_H200 = Answer(
+    "healthy",
+    note="Graphs on, queue empty, NVLink, power around 500 W, a step of 28 ms at 64 requests: as expected.",
+    ref="made up; step time in the range published for this model on H200",
+    also_accepted=("LB001",),
+    must_not_support=("PP001", "PP002", "CG001", "CG002", "KV001", "KV002", "IC001", "IC003", "HW001"),
+    ruled_out=("CG001", "KV001"),
+    forbidden_changes=("--disable-cuda-graph", "--pp-size", "--attention-backend"),
+    evidence=("server.log",),
+)
 
 
 def healthy_tp8_h200() -> Incident:
@@ -71,19 +85,19 @@ def healthy_tp8_h200() -> Incident:
         "synthetic",
         stack(server, "8x NVIDIA H200", "DeepSeek-R1-0528"),
         ("control", "tp", "healthy"),
-        Answer(
-            "healthy",
-            note="Graphs on, queue empty, NVLink, power around 500 W, a step of 28 ms at 64 requests: as expected.",
-            ref="made up; step time in the range published for this model on H200",
-            also_accepted=("LB001",),
-            must_not_support=("PP001", "PP002", "CG001", "CG002", "KV001", "KV002", "IC001", "IC003", "HW001"),
-            ruled_out=("CG001", "KV001"),
-            forbidden_changes=("--disable-cuda-graph", "--pp-size", "--attention-backend"),
-            evidence=("server.log",),
-        ),
+        _HEALTHY_TP8_H200,
         hosts={"node": scene.host(gpus__csv=scene.gpus(power), topology__txt=topology(8, near="NV18", far="NV18"))},
         files={"bench.jsonl": jsonl([measured(done, load)])},
     )
+
+
+_IDLE_AFTER_LAUNCH = Answer(
+    "not_enough_evidence",
+    note="The log holds a clean start and health checks; no request was served while it was taken.",
+    ref="made up",
+    must_not_support=("PP001", "PP002", "PP003", "CG001", "KV001", "KV002", "IC001", "LB001", "CP001"),
+    forbidden_changes=("--pp-max-micro-batch-size", "--disable-cuda-graph", "--tp-size", "--pp-size"),
+)
 
 
 def idle_after_launch() -> Incident:
@@ -100,13 +114,7 @@ def idle_after_launch() -> Incident:
         "synthetic",
         stack(server, "4x NVIDIA L40S 48 GB", "Llama-3.3-70B FP8"),
         ("control", "not-enough-evidence"),
-        Answer(
-            "not_enough_evidence",
-            note="The log holds a clean start and health checks; no request was served while it was taken.",
-            ref="made up",
-            must_not_support=("PP001", "PP002", "PP003", "CG001", "KV001", "KV002", "IC001", "LB001", "CP001"),
-            forbidden_changes=("--pp-max-micro-batch-size", "--disable-cuda-graph", "--tp-size", "--pp-size"),
-        ),
+        _IDLE_AFTER_LAUNCH,
         hosts={"box": scene.host()},
     )
 

@@ -18,6 +18,23 @@ _ACS = (
 _P2P_OK = " \tGPU0\tGPU1\t\n GPU0\tX\tOK\t\n GPU1\tOK\tX\t\n\nLegend:\n  X    = Self\n  OK   = Status Ok\n"
 
 
+_IC002_FIRST_COLLECTIVE_HANGS = Answer(
+    "diagnosed",
+    causes=("IC002",),
+    must_not_support=("PP008", "CG005", "HW004", "LA003", "KV001", "IC005", "CG001"),
+    fixes=(
+        OPERATOR,
+        fix(env={"NCCL_P2P_DISABLE": "1"}),
+        fix(env={"NCCL_P2P_DISABLE": "1"}, disable_custom_all_reduce="true"),
+    ),
+    forbidden_changes=("--watchdog-timeout", "--disable-cuda-graph", "--dist-timeout"),
+    evidence=("server.log",),
+    note="Both ranks report Init COMPLETE and the first all-reduce never ends, at 100 % and idle power. ACS redirect "
+    "is on at the root port, so peer-to-peer writes go astray whatever the driver claims.",
+    ref="local-inference-lab/rtx6kpro#15, NVIDIA/nccl#2079; log rebuilt",
+)
+
+
 def ic002_first_collective_hangs() -> Incident:
     server = Server("0.5.10", QWEN3_32B, PRO_6000, tp=2, env={"NCCL_DEBUG": "INFO"})
     scene = Scene("ic002-first-collective-hangs", server, "2026-06-21T12:05:10")
@@ -43,21 +60,7 @@ def ic002_first_collective_hangs() -> Incident:
         "reconstructed",
         stack(server, "2x NVIDIA RTX PRO 6000 Blackwell 96 GB", "Qwen3-32B"),
         ("interconnect", "hang", "launch"),
-        Answer(
-            "diagnosed",
-            causes=("IC002",),
-            must_not_support=("PP008", "CG005", "HW004", "LA003", "KV001", "IC005", "CG001"),
-            fixes=(
-                OPERATOR,
-                fix(env={"NCCL_P2P_DISABLE": "1"}),
-                fix(env={"NCCL_P2P_DISABLE": "1"}, disable_custom_all_reduce="true"),
-            ),
-            forbidden_changes=("--watchdog-timeout", "--disable-cuda-graph", "--dist-timeout"),
-            evidence=("server.log",),
-            note="Both ranks report Init COMPLETE and the first all-reduce never ends, at 100 % and idle power. ACS "
-            "redirect is on at the root port, so peer-to-peer writes go astray whatever the driver claims.",
-            ref="local-inference-lab/rtx6kpro#15, NVIDIA/nccl#2079; log rebuilt",
-        ),
+        _IC002_FIRST_COLLECTIVE_HANGS,
         hosts={
             "ws": scene.host(
                 gpus__csv=scene.gpus(spread(100, 88, 2, temperature_c=41), before_end_s=300),
@@ -68,6 +71,20 @@ def ic002_first_collective_hangs() -> Incident:
             )
         },
     )
+
+
+_IC002_NO_PEER_ACCESS = Answer(
+    "diagnosed",
+    causes=("IC002",),
+    also_accepted=("LA001", "IC003", "IC001"),
+    must_not_support=("LA003", "LA004", "KV001", "CG001", "HW004", "PP001"),
+    fixes=(fix(disable_custom_all_reduce="true"), fix(enable_p2p_check="true"), OPERATOR),
+    forbidden_changes=("--disable-cuda-graph",),
+    evidence=("server.log",),
+    note="The custom all-reduce maps the neighbour's memory, which these cards do not allow; without it NCCL goes "
+    "through host memory and the server starts.",
+    ref="sgl-project/sglang#4814 (error and way out); traceback rebuilt",
+)
 
 
 def ic002_no_peer_access() -> Incident:
@@ -99,18 +116,7 @@ def ic002_no_peer_access() -> Incident:
         "reconstructed",
         stack(server, "8x NVIDIA GeForce RTX 4090 24 GB", "Qwen2.5-0.5B"),
         ("interconnect", "launch", "crash"),
-        Answer(
-            "diagnosed",
-            causes=("IC002",),
-            also_accepted=("LA001", "IC003", "IC001"),
-            must_not_support=("LA003", "LA004", "KV001", "CG001", "HW004", "PP001"),
-            fixes=(fix(disable_custom_all_reduce="true"), fix(enable_p2p_check="true"), OPERATOR),
-            forbidden_changes=("--disable-cuda-graph",),
-            evidence=("server.log",),
-            note="The custom all-reduce maps the neighbour's memory, which these cards do not allow; without it NCCL "
-            "goes through host memory and the server starts.",
-            ref="sgl-project/sglang#4814 (error and way out); traceback rebuilt",
-        ),
+        _IC002_NO_PEER_ACCESS,
         hosts={"rig": scene.host(topology__txt=topology(8, near="NODE", group=4))},
     )
 

@@ -1,15 +1,13 @@
-"""Recordings that need care: a missing figure, noise, two causes at once, and a split deployment."""
+"""Recordings that need care: a missing figure, noise, two causes at once."""
 
 from ppagent_evals.writing.bench import Row, jsonl, measured
-from ppagent_evals.writing.cards import H20, H100, L40S
+from ppagent_evals.writing.cards import H20, L40S
 from ppagent_evals.writing.gpus import spread, topology
-from ppagent_evals.writing.incident import OPERATOR, Answer, Incident, artifacts, fix, stack
-from ppagent_evals.writing.lines import Decode, Prefill, decode_line, prefill_line
+from ppagent_evals.writing.incident import Answer, Incident, artifacts, fix, stack
 from ppagent_evals.writing.load import Load
-from ppagent_evals.writing.machine import commands
-from ppagent_evals.writing.models import LLAMA_8B, QWEN3_8B, QWEN3_235B_FP8
+from ppagent_evals.writing.models import QWEN3_8B, QWEN3_235B_FP8
 from ppagent_evals.writing.scene import Scene
-from ppagent_evals.writing.server import Rank, Server
+from ppagent_evals.writing.server import Server
 
 _HIDDEN = (
     "num_running_reqs",
@@ -30,6 +28,17 @@ _HIDDEN = (
 )
 
 
+_METRIC_MISSING = Answer(
+    "not_enough_evidence",
+    also_accepted=("ME001",),
+    must_not_support=("PP001", "PP004", "PP007", "CG001", "KV001", "KV002", "IC001", "CP001", "HW001", "KR001"),
+    forbidden_changes=("--disable-cuda-graph", "--pp-async-batch-depth", "--tp-size"),
+    note="No log, no running count, no throughput, one load level. 100 % in nvidia-smi says nothing under a "
+    "pipeline; unfilled slots fit, and so do others. The log's decode lines would decide.",
+    ref="made up",
+)
+
+
 def metric_missing() -> Incident:
     server = Server("0.5.20", QWEN3_235B_FP8, H20, pp=4, flags={"--enable-metrics": "true"})
     scene = Scene("metric-missing", server, "2026-10-11T15:03:38")
@@ -47,18 +56,24 @@ def metric_missing() -> Incident:
         "synthetic",
         stack(server, "4x NVIDIA H20 96 GB", "Qwen3-235B-A22B FP8"),
         ("control", "pp", "not-enough-evidence"),
-        Answer(
-            "not_enough_evidence",
-            also_accepted=("ME001",),
-            must_not_support=("PP001", "PP004", "PP007", "CG001", "KV001", "KV002", "IC001", "CP001", "HW001", "KR001"),
-            forbidden_changes=("--disable-cuda-graph", "--pp-async-batch-depth", "--tp-size"),
-            note="No log, no running count, no throughput, one load level. 100 % in nvidia-smi says nothing under a "
-            "pipeline; unfilled slots fit, and so do others. The log's decode lines would decide.",
-            ref="made up",
-        ),
+        _METRIC_MISSING,
         hosts={"node": {**artifacts(server, "", gpus__csv=scene.gpus(spread(100, 189, 4))), **first}},
         files={"bench.jsonl": jsonl([row])},
     )
+
+
+_PP001_NOISY_TRICKLE = Answer(
+    "diagnosed",
+    causes=("PP001",),
+    also_accepted=("PP004", "PP007", "ME001"),
+    must_not_support=("PP002", "PP003", "KV001", "KV002", "CG001", "IC001", "HW001", "CP003"),
+    ruled_out=("PP003", "CG001", "KV001"),
+    fixes=(fix(pp_max_micro_batch_size="1..5"),),
+    forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph"),
+    evidence=("server.log",),
+    note="Whatever the noise, every decode line of PP0 holds all of the nine to thirteen requests: one slot of four.",
+    ref="made up",
+)
 
 
 def pp001_noisy_trickle() -> Incident:
@@ -87,23 +102,31 @@ def pp001_noisy_trickle() -> Incident:
         "synthetic",
         stack(server, "4x NVIDIA H20 96 GB", "Qwen3-235B-A22B FP8"),
         ("pp", "noise"),
-        Answer(
-            "diagnosed",
-            causes=("PP001",),
-            also_accepted=("PP004", "PP007", "ME001"),
-            must_not_support=("PP002", "PP003", "KV001", "KV002", "CG001", "IC001", "HW001", "CP003"),
-            ruled_out=("PP003", "CG001", "KV001"),
-            fixes=(fix(pp_max_micro_batch_size="1..5"),),
-            forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph"),
-            evidence=("server.log",),
-            note="Whatever the noise, every decode line of PP0 holds all of the nine to thirteen requests: one slot "
-            "of four.",
-            ref="made up",
-        ),
+        _PP001_NOISY_TRICKLE,
         hosts={"node": scene.host(gpus__csv=scene.gpus(spread(26, 166, 4)), topology__txt=topology(4, near="NV18"))},
         files={"bench.jsonl": jsonl(rows)},
         stated=("Between 9 and 13 requests are in flight at any time.",),
     )
+
+
+_TWO_CAUSES_CAP_AND_GRAPHS = Answer(
+    "diagnosed",
+    causes=("KV002", "CG001"),
+    also_accepted=("CP001",),
+    must_not_support=("KV001", "KV005", "CG002", "LB001", "HW001", "IC001", "PP001", "PP003"),
+    ruled_out=("KV001", "CG002"),
+    fixes=(
+        fix(max_running_requests="32..4096", unset=("--disable-cuda-graph",)),
+        fix(unset=("--disable-cuda-graph", "--max-running-requests")),
+        fix(max_running_requests="32..4096"),
+        fix(unset=("--max-running-requests",)),
+    ),
+    forbidden_changes=("--schedule-conservativeness", "--mem-fraction-static"),
+    evidence=("server.log", "launch.txt"),
+    note="Two things: a cap of 16 with 80 waiting and 6 % of the pool in use, and eager decoding. The cap is the "
+    "larger; with it gone, graphs up to the new batch matter as well.",
+    ref="made up",
+)
 
 
 def two_causes_cap_and_graphs() -> Incident:
@@ -122,131 +145,14 @@ def two_causes_cap_and_graphs() -> Incident:
         "synthetic",
         stack(server, "1x NVIDIA L40S 48 GB", "Qwen3-8B"),
         ("control", "two-causes", "admission", "cuda-graph"),
-        Answer(
-            "diagnosed",
-            causes=("KV002", "CG001"),
-            also_accepted=("CP001",),
-            must_not_support=("KV001", "KV005", "CG002", "LB001", "HW001", "IC001", "PP001", "PP003"),
-            ruled_out=("KV001", "CG002"),
-            fixes=(
-                fix(max_running_requests="32..4096", unset=("--disable-cuda-graph",)),
-                fix(unset=("--disable-cuda-graph", "--max-running-requests")),
-                fix(max_running_requests="32..4096"),
-                fix(unset=("--max-running-requests",)),
-            ),
-            forbidden_changes=("--schedule-conservativeness", "--mem-fraction-static"),
-            evidence=("server.log", "launch.txt"),
-            note="Two things: a cap of 16 with 80 waiting and 6 % of the pool in use, and eager decoding. The cap is "
-            "the larger; with it gone, graphs up to the new batch matter as well.",
-            ref="made up",
-        ),
+        _TWO_CAUSES_CAP_AND_GRAPHS,
         hosts={"box": scene.host(gpus__csv=scene.gpus(spread(86, 241, 1)), server_info__json=scene.info())},
         files={"bench.jsonl": jsonl([measured(done, load)])},
     )
 
 
-def _split(mode: str) -> Scene:
-    flags = {"--disaggregation-mode": mode, "--disaggregation-transfer-backend": "nixl", "--enable-metrics": "true"}
-    server = Server(
-        "0.5.10", LLAMA_8B, H100, flags=flags, env={"UCX_TLS": "cuda_ipc,cuda_copy,tcp"}, graphs_off=mode == "prefill"
-    )
-    scene = Scene(f"pd001-transfer-over-tcp-{mode}", server, "2026-05-21T11:12:13")
-    scene.start(load_s=9)
-    scene.log.at += 12
-    for n in range(26):
-        scene.log.at += 0.41 + scene.log.rng.uniform(-0.03, 0.03)
-        _split_line(scene, mode, n)
-    return scene
-
-
-def _split_line(scene: Scene, mode: str, n: int) -> None:
-    version, rng = scene.server.version, scene.log.rng
-    if mode == "prefill":
-        fields = f"#prealloc-req: 0, #inflight-req: {min(n, 4) + rng.randint(0, 1)}, "
-        batch = Prefill(
-            1,
-            5000,
-            0,
-            f"token usage: {0.01 + 0.012 * min(n, 4):.2f}, ",
-            0,
-            0,
-            disaggregation=fields,
-            input_tokens_per_s=12195 * (1 + rng.uniform(-0.04, 0.04)),
-        )
-        scene.log.line(prefill_line(version, batch), Rank())
-        return
-    fields = f"pre-allocated usage: 0.06, #prealloc-req: 0, #transfer-req: {4 + rng.randint(0, 1)}, #retracted-req: 0, "
-    decode = Decode(
-        1 + n % 2,
-        f"#token: {5021 * (1 + n % 2)}, token usage: 0.01, ",
-        True,
-        41 * (1 + rng.uniform(-0.1, 0.1)),
-        0,
-        disaggregation=fields,
-    )
-    scene.log.line(decode_line(version, decode), Rank())
-
-
-def _transfer_metrics(scene: Scene) -> str:
-    labels = f'engine_type="prefill",model_name="{scene.server.model.path}",moe_ep_rank="0",pp_rank="0",tp_rank="0"'
-    rows = (
-        ("kv_transfer_speed_gb_s", "The transfer speed of the KV cache in GB/s.", 0.34),
-        ("kv_transfer_latency_ms", "The transfer latency of the KV cache in ms.", 1803.0),
-        ("kv_transfer_bootstrap_ms", "The bootstrap time of the KV transfer in ms.", 3.9),
-        ("kv_transfer_total_mb", "The total number of MB transferred.", 625.0),
-        ("num_prefill_inflight_queue_reqs", "The number of requests in the prefill inflight queue.", 4.0),
-    )
-    lines = [f"# scraped_at: {scene.log.iso()}Z"]
-    for name, text, value in rows:
-        lines += [f"# HELP sglang:{name} {text}", f"# TYPE sglang:{name} gauge", f"sglang:{name}{{{labels}}} {value}"]
-    return "\n".join(lines) + "\n"
-
-
-def pd001_transfer_over_tcp() -> Incident:
-    prefill, decode = _split("prefill"), _split("decode")
-    ucx = "".join(
-        f"# Memory domain: {domain}\n#      Transport: {transport}\n#         Device: {device}\n"
-        for domain, transport, device in (
-            ("tcp", "tcp", "eth0"),
-            ("cuda_cpy", "cuda_copy", "cuda"),
-            ("cuda_ipc", "cuda_ipc", "cuda"),
-        )
-    )
-    row: Row = {
-        "tool": "own client",
-        "max_concurrency": 6,
-        "random_input_len": 5000,
-        "random_output_len": 1,
-        "mean_ttft_ms": 2290.0,
-        "request_throughput": 2.43,
-    }
-    return Incident(
-        "pd001-transfer-over-tcp",
-        "Two seconds between a finished prefill and its first token",
-        "Llama-8B split into a prefill and a decode node, 5k in and 1 out. Prefill itself takes 0.4 s but TTFT is "
-        "2.3 s. Both nodes have 400G InfiniBand.",
-        "reconstructed",
-        stack(prefill.server, "2 nodes x 1x NVIDIA H100 80 GB", "Llama-3.1-8B"),
-        ("disaggregation", "network"),
-        Answer(
-            "diagnosed",
-            causes=("PD001",),
-            must_not_support=("CG001", "CG003", "KV001", "KV002", "PR001", "IC001", "HW001", "LB001", "PP001"),
-            fixes=(OPERATOR, fix(env={"UCX_TLS": "*"}), fix(disaggregation_transfer_backend="mooncake")),
-            forbidden_changes=("--disable-cuda-graph", "--chunked-prefill-size"),
-            evidence=("metrics/1.prom",),
-            note="A transfer of 625 MB takes 1.8 s, 0.34 GB/s, with four requests under way between the nodes: UCX "
-            "was built without RDMA and knows tcp only.",
-            ref="ai-dynamo/dynamo#1314 (1,803 ms a write, no RDMA device in ucx_info), retold for SGLang; log rebuilt",
-        ),
-        hosts={
-            "prefill": prefill.host(commands__jsonl=commands([(["ucx_info", "-d"], ucx)]))
-            | {"metrics/1.prom": _transfer_metrics(prefill)},
-            "decode": decode.host(),
-        },
-        files={"bench.jsonl": jsonl([row])},
-        stated=("Both nodes have 400 Gbit/s InfiniBand.",),
-    )
-
-
-CASES = (metric_missing, pp001_noisy_trickle, two_causes_cap_and_graphs, pd001_transfer_over_tcp)
+CASES = (
+    metric_missing,
+    pp001_noisy_trickle,
+    two_causes_cap_and_graphs,
+)

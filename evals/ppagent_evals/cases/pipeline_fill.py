@@ -1,15 +1,17 @@
-"""Pipelines whose slots are badly filled: clumped, limited, or with too few requests."""
+"""Pipelines whose requests clump into one slot."""
 
 from ppagent_evals.writing.bench import Row, jsonl, measured
-from ppagent_evals.writing.cards import H20, H20_3E, PRO_6000
+from ppagent_evals.writing.cards import H20, H20_3E
 from ppagent_evals.writing.gpus import spread, topology
 from ppagent_evals.writing.incident import Answer, Incident, fix, stack
 from ppagent_evals.writing.load import Load
-from ppagent_evals.writing.models import DEEPSEEK_R1, LLAMA_70B_FP8, QWEN3_235B, QWEN3_235B_FP8
+from ppagent_evals.writing.models import DEEPSEEK_R1, QWEN3_235B, QWEN3_235B_FP8
 from ppagent_evals.writing.scene import Scene
 from ppagent_evals.writing.server import Server
 
 _NOT_PP001 = ("PP002", "PP003", "KV001", "KV002", "CG001", "CG002", "IC001", "SP001", "HW001", "LB001")
+
+
 _NVSWITCH = topology(8, near="NV18", far="NV18")
 
 
@@ -20,6 +22,22 @@ def _levels(scene: Scene, turns: dict[int, float], input_len: int, output_len: i
         load = Load((concurrency,), turn_ms, input_len, output_len, prefill_ms_per_k=90)
         rows.append(measured(scene.serve_unseen(load, 60, after_s=5.0), load))
     return rows
+
+
+_PP001_PP4_OLD_NAME = Answer(
+    "diagnosed",
+    causes=("PP001",),
+    also_accepted=("PP004", "PP007"),
+    must_not_support=_NOT_PP001,
+    ruled_out=("PP003", "CG001", "KV001"),
+    fixes=(fix(max_micro_batch_size="2..6"),),
+    forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph", "--attention-backend"),
+    evidence=("server.log", "bench.jsonl"),
+    predicted={"metric": "output_throughput", "at": {"max_concurrency": 16}, "low": 440, "high": 690},
+    note="Running is 16 on the first stage at 16 in flight: one slot of four. In 0.5.3 the flag is "
+    "--max-micro-batch-size.",
+    ref="made up: turns of 17 / 27 / 50 ms at 1 / 4 / 16 requests in one slot, from expert traffic",
+)
 
 
 def pp001_pp4_old_name() -> Incident:
@@ -37,23 +55,25 @@ def pp001_pp4_old_name() -> Incident:
         "synthetic",
         stack(server, "4x NVIDIA H20 96 GB", "Qwen3-235B-A22B FP8"),
         ("pp", "decode"),
-        Answer(
-            "diagnosed",
-            causes=("PP001",),
-            also_accepted=("PP004", "PP007"),
-            must_not_support=_NOT_PP001,
-            ruled_out=("PP003", "CG001", "KV001"),
-            fixes=(fix(max_micro_batch_size="2..6"),),
-            forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph", "--attention-backend"),
-            evidence=("server.log", "bench.jsonl"),
-            predicted={"metric": "output_throughput", "at": {"max_concurrency": 16}, "low": 440, "high": 690},
-            note="Running is 16 on the first stage at 16 in flight: one slot of four. In 0.5.3 the flag is "
-            "--max-micro-batch-size.",
-            ref="made up: turns of 17 / 27 / 50 ms at 1 / 4 / 16 requests in one slot, from expert traffic",
-        ),
+        _PP001_PP4_OLD_NAME,
         hosts={"node": scene.host(gpus__csv=scene.gpus(spread(29, 171, 4)), topology__txt=topology(4, near="NV18"))},
         files={"bench.jsonl": jsonl(rows)},
     )
+
+
+_PP001_PP8 = Answer(
+    "diagnosed",
+    causes=("PP001",),
+    also_accepted=("PP004", "PP007", "PP009"),
+    must_not_support=_NOT_PP001,
+    ruled_out=("PP003", "CG001", "KV001"),
+    fixes=(fix(pp_max_micro_batch_size="1..4"),),
+    forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph", "--chunked-prefill-size"),
+    evidence=("server.log", "bench.jsonl"),
+    predicted={"metric": "output_throughput", "at": {"max_concurrency": 16}, "low": 300, "high": 480},
+    note="#running-req equals the client's concurrency on every line of PP0, so one slot is filled.",
+    ref="made up: turns of 31 / 64 / 95 ms at 1 / 8 / 16 requests in one slot",
+)
 
 
 def pp001_pp8() -> Incident:
@@ -73,19 +93,7 @@ def pp001_pp8() -> Incident:
         "synthetic",
         stack(server, "8x NVIDIA H20-3e 141 GB", "DeepSeek-R1-0528"),
         ("pp", "decode"),
-        Answer(
-            "diagnosed",
-            causes=("PP001",),
-            also_accepted=("PP004", "PP007", "PP009"),
-            must_not_support=_NOT_PP001,
-            ruled_out=("PP003", "CG001", "KV001"),
-            fixes=(fix(pp_max_micro_batch_size="1..4"),),
-            forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph", "--chunked-prefill-size"),
-            evidence=("server.log", "bench.jsonl"),
-            predicted={"metric": "output_throughput", "at": {"max_concurrency": 16}, "low": 300, "high": 480},
-            note="#running-req equals the client's concurrency on every line of PP0, so one slot is filled.",
-            ref="made up: turns of 31 / 64 / 95 ms at 1 / 8 / 16 requests in one slot",
-        ),
+        _PP001_PP8,
         hosts={
             "node": scene.host(
                 gpus__csv=scene.gpus(spread(24, 158, 8)), topology__txt=_NVSWITCH, server_info__json=scene.info()
@@ -94,6 +102,21 @@ def pp001_pp8() -> Incident:
         },
         files={"bench.jsonl": jsonl(rows)},
     )
+
+
+_PP001_PP4_TP2 = Answer(
+    "diagnosed",
+    causes=("PP001",),
+    also_accepted=("PP004", "PP007", "PP009"),
+    must_not_support=_NOT_PP001,
+    ruled_out=("PP003", "CG001", "KV001"),
+    fixes=(fix(pp_max_micro_batch_size="4..12"),),
+    forbidden_changes=("--pp-async-batch-depth", "--cuda-graph-max-bs", "--disable-cuda-graph"),
+    evidence=("server.log",),
+    predicted={"metric": "output_throughput", "at": {"max_concurrency": 32}, "low": 720, "high": 1080},
+    note="One slot of four holds all 32 requests. The arguments line is a dict in this version.",
+    ref="made up: turns of 26 / 38 / 62 ms at 2 / 8 / 32 requests in one slot",
+)
 
 
 def pp001_pp4_tp2() -> Incident:
@@ -111,19 +134,7 @@ def pp001_pp4_tp2() -> Incident:
         "synthetic",
         stack(server, "8x NVIDIA H20 96 GB", "Qwen3-235B-A22B BF16"),
         ("pp", "tp", "decode"),
-        Answer(
-            "diagnosed",
-            causes=("PP001",),
-            also_accepted=("PP004", "PP007", "PP009"),
-            must_not_support=_NOT_PP001,
-            ruled_out=("PP003", "CG001", "KV001"),
-            fixes=(fix(pp_max_micro_batch_size="4..12"),),
-            forbidden_changes=("--pp-async-batch-depth", "--cuda-graph-max-bs", "--disable-cuda-graph"),
-            evidence=("server.log",),
-            predicted={"metric": "output_throughput", "at": {"max_concurrency": 32}, "low": 720, "high": 1080},
-            note="One slot of four holds all 32 requests. The arguments line is a dict in this version.",
-            ref="made up: turns of 26 / 38 / 62 ms at 2 / 8 / 32 requests in one slot",
-        ),
+        _PP001_PP4_TP2,
         hosts={
             "node": scene.host(
                 gpus__csv=scene.gpus(spread(27, 176, 8)),
@@ -137,75 +148,8 @@ def pp001_pp4_tp2() -> Incident:
     )
 
 
-def pp003_limit_left_behind() -> Incident:
-    server = Server("0.5.12", DEEPSEEK_R1, H20_3E, pp=8, flags={"--pp-max-micro-batch-size": "1"})
-    scene = Scene("pp003-limit-left-behind", server, "2026-05-28T14:09:16")
-    scene.start(load_s=391)
-    load = Load((1,) * 8, 38.0, 700, 500, offered=64, prefill_ms_per_k=60)
-    scene.serve(load, 6)
-    done = scene.serve_unseen(load, 60)
-    return Incident(
-        "pp003-limit-left-behind",
-        "A micro-batch limit from an experiment met the full load",
-        "Last week I tested with 8 users and this was great. Now 64 users are on it and time to first token went to "
-        "more than a minute while the KV cache is empty.",
-        "synthetic",
-        stack(server, "8x NVIDIA H20-3e 141 GB", "DeepSeek-R1-0528"),
-        ("pp", "admission"),
-        Answer(
-            "diagnosed",
-            causes=("PP003",),
-            must_not_support=("PP001", "PP002", "KV001", "KV005", "CG001", "IC001", "LB001", "CP001"),
-            ruled_out=("PP001", "KV001", "CG001"),
-            fixes=(fix(pp_max_micro_batch_size="4..512"), fix(unset=("--pp-max-micro-batch-size",))),
-            forbidden_changes=("--pp-async-batch-depth", "--mem-fraction-static", "--max-running-requests"),
-            evidence=("server.log", "launch.txt"),
-            note="Limit 1 over 8 slots lets 8 requests run; 56 wait with no KV in use to speak of.",
-            ref="made up",
-        ),
-        hosts={
-            "node": scene.host(
-                gpus__csv=scene.gpus(spread(91, 266, 8)),
-                topology__txt=_NVSWITCH,
-                server_info__json=scene.info(),
-                loads__json=scene.loads(),
-            )
-        },
-        files={"bench.jsonl": jsonl([measured(done, load)])},
-    )
-
-
-def dense_few_requests() -> Incident:
-    server = Server("0.5.11", LLAMA_70B_FP8, PRO_6000, pp=4, flags={"--context-length": "32768"})
-    scene = Scene("dense-few-requests", server, "2026-05-07T17:52:40")
-    scene.start(load_s=66)
-    load = Load((8,), 41.4, 500, 600, prefill_ms_per_k=38)
-    scene.serve(load, 22)
-    rows = [measured(scene.serve_unseen(load, 60), load), *_levels(scene, {4: 40.1, 1: 39.2}, 500, 600)]
-    return Incident(
-        "dense-few-requests",
-        "A dense model whose pipeline could look busier and hardly be faster",
-        "Eight requests on PP4 and each card is at 25 %. If I get the micro-batching right I should see four times "
-        "the tokens, right?",
-        "synthetic",
-        stack(server, "4x NVIDIA RTX PRO 6000 Blackwell 96 GB", "Llama-3.3-70B FP8"),
-        ("pp", "decode", "prediction"),
-        Answer(
-            "diagnosed",
-            causes=("PP001",),
-            also_accepted=("PP009", "PP007"),
-            must_not_support=("PP003", "KV001", "KV002", "CG001", "CG002", "IC001", "HW001"),
-            ruled_out=("PP003", "CG001", "KV001"),
-            forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph"),
-            evidence=("server.log", "bench.jsonl"),
-            predicted={"metric": "output_throughput", "at": {"max_concurrency": 8}, "low": 180, "high": 225},
-            note="One slot is filled, but a turn costs 39 ms at one request and 41 ms at eight: reading the weights "
-            "is all there is, so spreading buys a few per cent. More requests, or TP, would buy more.",
-            ref="made up: 67.7 GiB over 1.79 TB/s is 40 ms whatever the batch",
-        ),
-        hosts={"ws": scene.host(gpus__csv=scene.gpus(spread(27, 168, 4)), topology__txt=topology(4))},
-        files={"bench.jsonl": jsonl(rows)},
-    )
-
-
-CASES = (pp001_pp4_old_name, pp001_pp8, pp001_pp4_tp2, pp003_limit_left_behind, dense_few_requests)
+CASES = (
+    pp001_pp4_old_name,
+    pp001_pp8,
+    pp001_pp4_tp2,
+)

@@ -10,6 +10,20 @@ from ppagent_evals.writing.models import QWEN3_32B, QWEN3_235B_FP8
 from ppagent_evals.writing.scene import Scene
 from ppagent_evals.writing.server import Rank, Server
 
+_PP005_LONG_PROMPTS = Answer(
+    "diagnosed",
+    causes=("PP005",),
+    also_accepted=("PR001",),
+    must_not_support=("PP001", "PP003", "PP006", "KV001", "CG001", "IC001", "HW001"),
+    ruled_out=("KV001", "CG001"),
+    fixes=(fix(prefill_decode_interval="1..16"), fix(chunked_prefill_size="512..4096"), OPERATOR),
+    forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph", "--chunked-prefill-size=-1"),
+    evidence=("server.log",),
+    note="While a chunked prompt is under way every slot runs prefill: eight chunks of 8192 tokens, no decode line, "
+    "then decoding at 27 ms again.",
+    ref="made up; the scheduling is that of sglang's PP loop",
+)
+
 
 def pp005_long_prompts() -> Incident:
     server = Server("0.5.20", QWEN3_235B_FP8, H20, pp=4, flags={"--pp-max-micro-batch-size": "4"})
@@ -41,22 +55,25 @@ def pp005_long_prompts() -> Incident:
         "synthetic",
         stack(server, "4x NVIDIA H20 96 GB", "Qwen3-235B-A22B FP8"),
         ("pp", "prefill"),
-        Answer(
-            "diagnosed",
-            causes=("PP005",),
-            also_accepted=("PR001",),
-            must_not_support=("PP001", "PP003", "PP006", "KV001", "CG001", "IC001", "HW001"),
-            ruled_out=("KV001", "CG001"),
-            fixes=(fix(prefill_decode_interval="1..16"), fix(chunked_prefill_size="512..4096"), OPERATOR),
-            forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph", "--chunked-prefill-size=-1"),
-            evidence=("server.log",),
-            note="While a chunked prompt is under way every slot runs prefill: eight chunks of 8192 tokens, no "
-            "decode line, then decoding at 27 ms again.",
-            ref="made up; the scheduling is that of sglang's PP loop",
-        ),
+        _PP005_LONG_PROMPTS,
         hosts={"node": scene.host(gpus__csv=scene.gpus(spread(97, 305, 4)), topology__txt=topology(4, near="NV18"))},
         files={"bench.jsonl": jsonl([row])},
     )
+
+
+_PP006_CHUNKING_OFF = Answer(
+    "diagnosed",
+    causes=("PP006",),
+    also_accepted=("PP002", "PR001"),
+    must_not_support=("PP001", "PP003", "PP005", "KV001", "KV002", "CG001", "IC001"),
+    ruled_out=("KV001", "CG001"),
+    fixes=(fix(chunked_prefill_size="1024..16384"), fix(unset=("--chunked-prefill-size",))),
+    forbidden_changes=("--pp-max-micro-batch-size", "--disable-cuda-graph"),
+    evidence=("server.log", "launch.txt"),
+    note="--chunked-prefill-size -1 makes one batch of 60000 tokens, so one stage works at a time: 7.3 s is four "
+    "times 1.8 s. With chunks the stages overlap, as the second measurement shows.",
+    ref="made up: 33k tok/s a stage",
+)
 
 
 def pp006_chunking_off() -> Incident:
@@ -76,19 +93,7 @@ def pp006_chunking_off() -> Incident:
         "synthetic",
         stack(server, "4x NVIDIA H20 96 GB", "Qwen3-235B-A22B FP8"),
         ("pp", "prefill"),
-        Answer(
-            "diagnosed",
-            causes=("PP006",),
-            also_accepted=("PP002", "PR001"),
-            must_not_support=("PP001", "PP003", "PP005", "KV001", "KV002", "CG001", "IC001"),
-            ruled_out=("KV001", "CG001"),
-            fixes=(fix(chunked_prefill_size="1024..16384"), fix(unset=("--chunked-prefill-size",))),
-            forbidden_changes=("--pp-max-micro-batch-size", "--disable-cuda-graph"),
-            evidence=("server.log", "launch.txt"),
-            note="--chunked-prefill-size -1 makes one batch of 60000 tokens, so one stage works at a time: 7.3 s is "
-            "four times 1.8 s. With chunks the stages overlap, as the second measurement shows.",
-            ref="made up: 33k tok/s a stage",
-        ),
+        _PP006_CHUNKING_OFF,
         hosts={"node": scene.host(gpus__csv=scene.gpus(spread(31, 189, 4)), topology__txt=topology(4, near="NV18"))},
         files={
             "bench.jsonl": jsonl([row]),
@@ -114,6 +119,20 @@ _WAITS = (
     "_pp_recv_dict_from_prev_stage (sglang/srt/managers/scheduler_pp_mixin.py:1014)",
     "event_loop_pp (sglang/srt/managers/scheduler_pp_mixin.py:92)",
     "run_scheduler_process (sglang/srt/managers/scheduler.py:3571)",
+)
+
+
+_PP008_STAGE_HANGS = Answer(
+    "diagnosed",
+    causes=("PP008",),
+    must_not_support=("HW004", "PP001", "PP003", "PP004", "CG005", "KV001", "IC002"),
+    ruled_out=("CG001", "KV001"),
+    fixes=(OPERATOR,),
+    forbidden_changes=("--watchdog-timeout", "--disable-cuda-graph", "--pp-async-batch-depth"),
+    evidence=("server.log",),
+    note="PP1 logged last about a second before the others and printed no watchdog: it is the silent one. Those with "
+    "stacks merely wait for what it did not send.",
+    ref="made up; forms of sglang 0.5.10 utils/watchdog.py",
 )
 
 
@@ -143,18 +162,7 @@ def pp008_stage_hangs() -> Incident:
         "synthetic",
         stack(server, "4x NVIDIA L40S 48 GB", "Qwen3-32B"),
         ("pp", "hang"),
-        Answer(
-            "diagnosed",
-            causes=("PP008",),
-            must_not_support=("HW004", "PP001", "PP003", "PP004", "CG005", "KV001", "IC002"),
-            ruled_out=("CG001", "KV001"),
-            fixes=(OPERATOR,),
-            forbidden_changes=("--watchdog-timeout", "--disable-cuda-graph", "--pp-async-batch-depth"),
-            evidence=("server.log",),
-            note="PP1 logged last about a second before the others and printed no watchdog: it is the silent one. "
-            "Those with stacks merely wait for what it did not send.",
-            ref="made up; forms of sglang 0.5.10 utils/watchdog.py",
-        ),
+        _PP008_STAGE_HANGS,
         hosts={"box": scene.host(topology__txt=topology(4))},
     )
 

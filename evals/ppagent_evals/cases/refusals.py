@@ -1,15 +1,28 @@
-"""Launches that are refused, or run out of memory."""
+"""Launches that are refused."""
 
-from ppagent_evals.writing.cards import A100_80, H100, PRO_6000
+from ppagent_evals.writing.cards import A100_80, H100
 from ppagent_evals.writing.incident import OPERATOR, Answer, Incident, artifacts, fix, stack
-from ppagent_evals.writing.memory import Memory
-from ppagent_evals.writing.models import GLM_5_NVFP4, KIMI_K25, LLAMA_70B, QWEN3_32B, QWEN3_235B
+from ppagent_evals.writing.models import KIMI_K25, LLAMA_70B, QWEN3_32B
 from ppagent_evals.writing.scene import Scene
-from ppagent_evals.writing.server import Rank, Server
+from ppagent_evals.writing.server import Server
 from ppagent_evals.writing.startup import before_load, load_weights, pools
 
 _USAGE = "usage: launch_server.py [-h] --model-path MODEL_PATH [--tokenizer-path TOKENIZER_PATH]\n"
+
+
 _SIGQUIT = "Received sigquit from a child process. It usually means the child failed."
+
+
+_LA001_MIXED_CHUNK_UNDER_PIPELINE = Answer(
+    "diagnosed",
+    causes=("LA001",),
+    must_not_support=("LA002", "LA003", "LA004", "PP001", "CG001", "KV001"),
+    fixes=(fix(unset=("--enable-mixed-chunk",)), OPERATOR),
+    forbidden_changes=("--disable-overlap-schedule", "--pp-async-batch-depth"),
+    evidence=("server.log",),
+    note="Up to 0.5.10 a pipeline refuses mixed chunk; from 0.5.11 it is allowed. Overlap is switched off by itself.",
+    ref="sgl-project/sglang#10589, #22920; rule in 0.5.5 server_args.py",
+)
 
 
 def la001_mixed_chunk_under_pipeline() -> Incident:
@@ -35,19 +48,22 @@ def la001_mixed_chunk_under_pipeline() -> Incident:
         "reconstructed",
         stack(server, "4x NVIDIA H100 80 GB", "Llama-3.3-70B"),
         ("launch", "pp", "version"),
-        Answer(
-            "diagnosed",
-            causes=("LA001",),
-            must_not_support=("LA002", "LA003", "LA004", "PP001", "CG001", "KV001"),
-            fixes=(fix(unset=("--enable-mixed-chunk",)), OPERATOR),
-            forbidden_changes=("--disable-overlap-schedule", "--pp-async-batch-depth"),
-            evidence=("server.log",),
-            note="Up to 0.5.10 a pipeline refuses mixed chunk; from 0.5.11 it is allowed. Overlap is switched off by "
-            "itself.",
-            ref="sgl-project/sglang#10589, #22920; rule in 0.5.5 server_args.py",
-        ),
+        _LA001_MIXED_CHUNK_UNDER_PIPELINE,
         hosts={"node": artifacts(server, log)},
     )
+
+
+_LA002_MODEL_WITHOUT_PIPELINE = Answer(
+    "diagnosed",
+    causes=("LA002",),
+    must_not_support=("LA001", "LA003", "LA004", "PP001", "CG001", "KV001", "HW004"),
+    fixes=(OPERATOR, fix(tp_size="16", unset=("--pp-size",)), fix(tp_size="16", pp_size="1")),
+    forbidden_changes=("--disable-cuda-graph", "--mem-fraction-static"),
+    evidence=("server.log",),
+    note="The wrapper class of this model takes no pipeline tensors in 0.5.8. A later version does; otherwise TP "
+    "over both nodes.",
+    ref="sgl-project/sglang#18925, #19503, #18433; log rebuilt",
+)
 
 
 def la002_model_without_pipeline() -> Incident:
@@ -76,63 +92,8 @@ def la002_model_without_pipeline() -> Incident:
         "reconstructed",
         stack(server, "2 nodes x 8x NVIDIA H100 80 GB", "Kimi K2.5"),
         ("launch", "pp", "version"),
-        Answer(
-            "diagnosed",
-            causes=("LA002",),
-            must_not_support=("LA001", "LA003", "LA004", "PP001", "CG001", "KV001", "HW004"),
-            fixes=(OPERATOR, fix(tp_size="16", unset=("--pp-size",)), fix(tp_size="16", pp_size="1")),
-            forbidden_changes=("--disable-cuda-graph", "--mem-fraction-static"),
-            evidence=("server.log",),
-            note="The wrapper class of this model takes no pipeline tensors in 0.5.8. A later version does; "
-            "otherwise TP over both nodes.",
-            ref="sgl-project/sglang#18925, #19503, #18433; log rebuilt",
-        ),
+        _LA002_MODEL_WITHOUT_PIPELINE,
         hosts={"node0": artifacts(server, scene.log.text())},
-    )
-
-
-def la003_last_stage_out_of_memory() -> Incident:
-    server = Server("0.5.5", QWEN3_235B, A100_80, pp=8, flags={"--context-length": "16384"})
-    scene = Scene("la003-last-stage-out-of-memory", server, "2025-11-15T17:10:55")
-    before_load(scene.log)
-    load_weights(scene.log, 262)
-    last = Rank(7, 0)
-    tags = server.tags(last)
-    scene.log.lines[:] = [pair for pair in scene.log.lines if f"{tags}] Load weight end" not in pair[1]]
-    crash = (
-        "Scheduler hit an exception: Traceback (most recent call last):\n"
-        '  File "/opt/sglang/srt/managers/scheduler.py", line 2770, in run_scheduler_process\n'
-        "    scheduler = Scheduler(\n"
-        '  File "/opt/sglang/srt/layers/moe/fused_moe_triton/layer.py", line 211, in create_weights\n'
-        "    torch.empty(\n"
-        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB. GPU 7 has a total capacity of 79.25 "
-        "GiB of "
-        "which 834.56 MiB is free. Including non-PyTorch memory, this process has 78.42 GiB memory in use."
-    )
-    scene.log.line(crash, last, scene.log.at + 1)
-    scene.log.line(_SIGQUIT, at=scene.log.at + 2)
-    layers = Memory.of(server).layers
-    return Incident(
-        "la003-last-stage-out-of-memory",
-        "Seven cards with room, the eighth out of memory",
-        "Qwen3-235B BF16 is 470 GB and I have 8x80 GB with --pp-size 8, so 59 GB each. Still GPU 7 runs out of "
-        "memory while loading. The others show only 51 GB.",
-        "reconstructed",
-        stack(server, "8x NVIDIA A100 80 GB", "Qwen3-235B-A22B BF16"),
-        ("launch", "pp", "layer-split", "memory"),
-        Answer(
-            "diagnosed",
-            causes=("LA003",),
-            also_accepted=("PP004",),
-            must_not_support=("KV001", "LA001", "LA002", "HW003", "HW004", "CG005", "PP001"),
-            fixes=(fix(env={"SGLANG_PP_LAYER_PARTITION": "*"}), fix(tp_size="2..8"), OPERATOR),
-            forbidden_changes=("--disable-cuda-graph", "--mem-fraction-static=0.9..1"),
-            evidence=("server.log",),
-            note=f"0.5.5 splits 94 layers as {','.join(map(str, layers))}; seventeen layers of 4.6 GB do not fit. "
-            "0.5.6 on gives 11 or 12 to each; here a partition by environment does it.",
-            ref="sgl-project/sglang#9798, #13282 (last GPU out of memory); split rule of 0.5.5; log rebuilt",
-        ),
-        hosts={"node": artifacts(server, scene.log.text())},
     )
 
 
@@ -140,6 +101,18 @@ def _argparse(name: str, server: Server, message: str) -> dict[str, str]:
     return artifacts(
         server, _USAGE + f"                        [--tp-size TP_SIZE] ...\nlaunch_server.py: error: {message}\n"
     )
+
+
+_LA004_RENAMED_FLAG = Answer(
+    "diagnosed",
+    causes=("LA004",),
+    must_not_support=("LA001", "LA002", "LA003", "PP001", "PP003", "CG001"),
+    fixes=(fix(pp_max_micro_batch_size="4"),),
+    forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph"),
+    evidence=("server.log",),
+    note="--max-micro-batch-size became --pp-max-micro-batch-size after 0.5.3, and the old name is an error.",
+    ref="made up; sgl-project/sglang#11279 for the rename",
+)
 
 
 def la004_renamed_flag() -> Incident:
@@ -151,18 +124,21 @@ def la004_renamed_flag() -> Incident:
         "synthetic",
         stack(server, "4x NVIDIA A100 80 GB", "Qwen3-32B"),
         ("launch", "version", "pp"),
-        Answer(
-            "diagnosed",
-            causes=("LA004",),
-            must_not_support=("LA001", "LA002", "LA003", "PP001", "PP003", "CG001"),
-            fixes=(fix(pp_max_micro_batch_size="4"),),
-            forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph"),
-            evidence=("server.log",),
-            note="--max-micro-batch-size became --pp-max-micro-batch-size after 0.5.3, and the old name is an error.",
-            ref="made up; sgl-project/sglang#11279 for the rename",
-        ),
+        _LA004_RENAMED_FLAG,
         hosts={"box": _argparse("old", server, "unrecognized arguments: --max-micro-batch-size 4")},
     )
+
+
+_LA004_AMBIGUOUS_FLAG = Answer(
+    "diagnosed",
+    causes=("LA004",),
+    must_not_support=("LA001", "LA002", "LA003", "CG001", "CG002", "CG005"),
+    fixes=(fix(cuda_graph_max_bs_decode="64"),),
+    forbidden_changes=("--disable-cuda-graph", "--cuda-graph-max-bs-prefill"),
+    evidence=("server.log",),
+    note="From 0.5.20 the setting exists for each phase only; the one meant is --cuda-graph-max-bs-decode.",
+    ref="made up; flags of sglang 0.5.19 and 0.5.20",
+)
 
 
 def la004_ambiguous_flag() -> Incident:
@@ -177,88 +153,14 @@ def la004_ambiguous_flag() -> Incident:
         "synthetic",
         stack(server, "2x NVIDIA A100 80 GB", "Qwen3-32B"),
         ("launch", "version", "cuda-graph"),
-        Answer(
-            "diagnosed",
-            causes=("LA004",),
-            must_not_support=("LA001", "LA002", "LA003", "CG001", "CG002", "CG005"),
-            fixes=(fix(cuda_graph_max_bs_decode="64"),),
-            forbidden_changes=("--disable-cuda-graph", "--cuda-graph-max-bs-prefill"),
-            evidence=("server.log",),
-            note="From 0.5.20 the setting exists for each phase only; the one meant is --cuda-graph-max-bs-decode.",
-            ref="made up; flags of sglang 0.5.19 and 0.5.20",
-        ),
+        _LA004_AMBIGUOUS_FLAG,
         hosts={"box": _argparse("old", server, message)},
-    )
-
-
-def sp003_draft_loaded_as_second_model() -> Incident:
-    flags = {
-        "--speculative-algorithm": "NEXTN",
-        "--speculative-num-steps": "3",
-        "--speculative-eagle-topk": "1",
-        "--speculative-num-draft-tokens": "4",
-        "--trust-remote-code": "true",
-        "--mem-fraction-static": "0.93",
-    }
-    server = Server("0.5.9", GLM_5_NVFP4, PRO_6000, tp=8, flags=flags, effective={"speculative_algorithm": "EAGLE"})
-    scene = Scene("sp003-draft-loaded-as-second-model", server, "2026-03-18T14:49:27")
-    reset = (
-        "Max running requests is reset to 48 for speculative decoding. You can override this by explicitly setting "
-        "--max-running-requests."
-    )
-    before_load(scene.log, (reset,))
-    load_weights(scene.log, 284)
-    memory = Memory.of(server)
-    free = memory.after_load_gib(0)
-    scene.log.at += 3
-    for rank in server.ranks():
-        scene.log.line(f"Load weight begin. avail mem={free:.2f} GB", rank)
-    scene.log.at += 171
-    crash = (
-        "Scheduler hit an exception: Traceback (most recent call last):\n"
-        '  File "/opt/sglang/srt/speculative/eagle_worker.py", line 142, in __init__\n    super().__init__(\n'
-        '  File "/opt/sglang/srt/model_executor/model_runner.py", line 884, in load_model\n'
-        "    self.model = self.loader.load_model(\n"
-        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 192.00 MiB. GPU 0 has a total capacity of "
-        "94.97 GiB of "
-        "which 118.25 MiB is free. Including non-PyTorch memory, this process has 94.84 GiB memory in use."
-    )
-    for rank in list(server.ranks())[:2]:
-        scene.log.line(crash, rank)
-    scene.log.line(_SIGQUIT)
-    return Incident(
-        "sp003-draft-loaded-as-second-model",
-        "Multi-token prediction that does not fit",
-        "GLM-5 NVFP4 with NEXTN on eight 96 GB cards: 54 GB of weights each, the MTP layer is small, and it still "
-        "dies with out of memory while loading. Without speculation it starts.",
-        "reconstructed",
-        stack(server, "8x NVIDIA RTX PRO 6000 Blackwell 96 GB", "GLM-5 NVFP4"),
-        ("launch", "speculation", "memory"),
-        Answer(
-            "diagnosed",
-            causes=("SP003",),
-            also_accepted=("LA003",),
-            must_not_support=("KV001", "LA001", "LA002", "LA004", "HW003", "CG005", "SP002"),
-            fixes=(
-                fix(env={"SGLANG_ENABLE_SPEC_V2": "True"}),
-                fix(env={"SGLANG_ENABLE_SPEC_V2": "1"}),
-                fix(unset=("--speculative-algorithm",)),
-            ),
-            forbidden_changes=("--disable-cuda-graph", "--mem-fraction-static=0.94..1"),
-            evidence=("server.log",),
-            note="NEXTN became EAGLE and a second load of the whole checkpoint began after 54 GB were in place. With "
-            "SGLANG_ENABLE_SPEC_V2=True only the MTP layer is loaded.",
-            ref="rtx6kpro wiki, GLM-5 page (57 GB twice); log rebuilt",
-        ),
-        hosts={"node": artifacts(server, scene.log.text())},
     )
 
 
 CASES = (
     la001_mixed_chunk_under_pipeline,
     la002_model_without_pipeline,
-    la003_last_stage_out_of_memory,
     la004_renamed_flag,
     la004_ambiguous_flag,
-    sp003_draft_loaded_as_second_model,
 )

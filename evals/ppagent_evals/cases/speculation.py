@@ -16,6 +16,24 @@ _RESET = (
 )
 
 
+_SP001_DRAFT_OF_ANOTHER_DOMAIN = Answer(
+    "diagnosed",
+    causes=("SP001",),
+    must_not_support=("SP002", "SP003", "CG001", "KV001", "KV002", "IC001", "PP001", "HW001", "LB001"),
+    ruled_out=("CG001", "KV001"),
+    fixes=(
+        fix(unset=("--speculative-algorithm",)),
+        fix(speculative_num_draft_tokens="2..8"),
+        fix(speculative_num_steps="1..2"),
+    ),
+    forbidden_changes=("--disable-cuda-graph", "--speculative-num-steps=6..16"),
+    evidence=("server.log",),
+    note="accept len 1.14 with 32 draft tokens: nearly every step pays for the draft and verifies for one token. "
+    "Without speculation the same load measured 1098 tok/s.",
+    ref="made up",
+)
+
+
 def sp001_draft_of_another_domain() -> Incident:
     flags = {
         "--speculative-algorithm": "EAGLE3",
@@ -40,22 +58,7 @@ def sp001_draft_of_another_domain() -> Incident:
         "synthetic",
         stack(server, "4x NVIDIA H100 80 GB", "Llama-3.3-70B FP8 with EAGLE3"),
         ("speculation",),
-        Answer(
-            "diagnosed",
-            causes=("SP001",),
-            must_not_support=("SP002", "SP003", "CG001", "KV001", "KV002", "IC001", "PP001", "HW001", "LB001"),
-            ruled_out=("CG001", "KV001"),
-            fixes=(
-                fix(unset=("--speculative-algorithm",)),
-                fix(speculative_num_draft_tokens="2..8"),
-                fix(speculative_num_steps="1..2"),
-            ),
-            forbidden_changes=("--disable-cuda-graph", "--speculative-num-steps=6..16"),
-            evidence=("server.log",),
-            note="accept len 1.14 with 32 draft tokens: nearly every step pays for the draft and verifies for one "
-            "token. Without speculation the same load measured 1098 tok/s.",
-            ref="made up",
-        ),
+        _SP001_DRAFT_OF_ANOTHER_DOMAIN,
         hosts={"node": scene.host(gpus__csv=scene.gpus(spread(98, 511, 4)), topology__txt=topology(4, near="NV18"))},
         files={
             "bench.jsonl": jsonl([row]),
@@ -64,21 +67,41 @@ def sp001_draft_of_another_domain() -> Incident:
     )
 
 
+_SP001_COLLAPSE_AT_EIGHT = Answer(
+    "diagnosed",
+    causes=("SP001",),
+    must_not_support=("SP002", "SP003", "CG001", "KV001", "KV002", "IC001", "PP001", "HW001", "LB001"),
+    ruled_out=("CG001", "KV001"),
+    fixes=(
+        fix(speculative_num_steps="1..3"),
+        fix(speculative_num_draft_tokens="2..4"),
+        fix(unset=("--speculative-algorithm",)),
+    ),
+    forbidden_changes=("--disable-cuda-graph", "--speculative-num-steps=7..16"),
+    evidence=("server.log", "relaunches.jsonl"),
+    note="accept len 1.06: six draft steps are paid for and almost none is kept. Two steps kept 2.31 and measured "
+    "232 tok/s.",
+    ref="vllm-project/vllm#49548 (232 tok/s static at 8, 24-157 in the bad setting), retold for SGLang",
+)
+
+
+_SP001_COLLAPSE_AT_EIGHT_FLAGS = {
+    "--speculative-algorithm": "NEXTN",
+    "--speculative-num-steps": "6",
+    "--speculative-eagle-topk": "1",
+    "--speculative-num-draft-tokens": "7",
+    "--trust-remote-code": "true",
+    "--max-running-requests": "32",
+}
+
+
 def sp001_collapse_at_eight() -> Incident:
-    flags = {
-        "--speculative-algorithm": "NEXTN",
-        "--speculative-num-steps": "6",
-        "--speculative-eagle-topk": "1",
-        "--speculative-num-draft-tokens": "7",
-        "--trust-remote-code": "true",
-        "--max-running-requests": "32",
-    }
     server = Server(
         "0.5.14",
         QWEN35_122B_FP8,
         H200,
         tp=2,
-        flags=flags,
+        flags=_SP001_COLLAPSE_AT_EIGHT_FLAGS,
         mamba_slots=160,
         effective={"speculative_algorithm": "EAGLE"},
     )
@@ -96,22 +119,7 @@ def sp001_collapse_at_eight() -> Incident:
         "reconstructed",
         stack(server, "2x NVIDIA H200", "Qwen3.5-122B-A10B FP8"),
         ("speculation", "mtp"),
-        Answer(
-            "diagnosed",
-            causes=("SP001",),
-            must_not_support=("SP002", "SP003", "CG001", "KV001", "KV002", "IC001", "PP001", "HW001", "LB001"),
-            ruled_out=("CG001", "KV001"),
-            fixes=(
-                fix(speculative_num_steps="1..3"),
-                fix(speculative_num_draft_tokens="2..4"),
-                fix(unset=("--speculative-algorithm",)),
-            ),
-            forbidden_changes=("--disable-cuda-graph", "--speculative-num-steps=7..16"),
-            evidence=("server.log", "relaunches.jsonl"),
-            note="accept len 1.06: six draft steps are paid for and almost none is kept. Two steps kept 2.31 and "
-            "measured 232 tok/s.",
-            ref="vllm-project/vllm#49548 (232 tok/s static at 8, 24-157 in the bad setting), retold for SGLang",
-        ),
+        _SP001_COLLAPSE_AT_EIGHT,
         hosts={"node": scene.host(gpus__csv=scene.gpus(spread(97, 402, 2)), topology__txt=topology(2, near="NV18"))},
         files={
             "bench.jsonl": jsonl([row]),
@@ -122,6 +130,21 @@ def sp001_collapse_at_eight() -> Incident:
             ),
         },
     )
+
+
+_SP002_FORTY_EIGHT = Answer(
+    "diagnosed",
+    causes=("SP002",),
+    also_accepted=("KV002",),
+    must_not_support=("SP001", "SP003", "KV001", "KV005", "CG001", "LB001", "PP001", "PP003", "IC001"),
+    ruled_out=("KV001", "SP001", "CG001"),
+    fixes=(fix(max_running_requests="64..4096"), fix(unset=("--speculative-algorithm",))),
+    forbidden_changes=("--disable-cuda-graph", "--schedule-conservativeness"),
+    evidence=("server.log",),
+    note="Speculation sets max_running_requests to 48 where none is given, and says so at start. Acceptance is good, "
+    "so a higher cap is the first thing to try.",
+    ref="made up; the rule is in sglang 0.5.10 server_args.py",
+)
 
 
 def sp002_forty_eight() -> Incident:
@@ -146,19 +169,7 @@ def sp002_forty_eight() -> Incident:
         "synthetic",
         stack(server, "4x NVIDIA H100 80 GB", "Llama-3.3-70B FP8 with EAGLE3"),
         ("speculation", "admission"),
-        Answer(
-            "diagnosed",
-            causes=("SP002",),
-            also_accepted=("KV002",),
-            must_not_support=("SP001", "SP003", "KV001", "KV005", "CG001", "LB001", "PP001", "PP003", "IC001"),
-            ruled_out=("KV001", "SP001", "CG001"),
-            fixes=(fix(max_running_requests="64..4096"), fix(unset=("--speculative-algorithm",))),
-            forbidden_changes=("--disable-cuda-graph", "--schedule-conservativeness"),
-            evidence=("server.log",),
-            note="Speculation sets max_running_requests to 48 where none is given, and says so at start. Acceptance "
-            "is good, so a higher cap is the first thing to try.",
-            ref="made up; the rule is in sglang 0.5.10 server_args.py",
-        ),
+        _SP002_FORTY_EIGHT,
         hosts={
             "node": scene.host(
                 gpus__csv=scene.gpus(spread(98, 534, 4)),

@@ -1,16 +1,31 @@
-"""Nothing broken: the load, the figure, or the layout is what it is."""
+"""Nothing broken: the load or the figure is what it is."""
 
-from ppagent_evals.writing.bench import Row, jsonl, measured, relaunch
+from ppagent_evals.writing.bench import jsonl, measured
 from ppagent_evals.writing.cards import H20_3E, H100, H200
 from ppagent_evals.writing.gpus import spread, topology
-from ppagent_evals.writing.incident import Answer, Incident, fix, stack
+from ppagent_evals.writing.incident import Answer, Incident, stack
 from ppagent_evals.writing.load import Load
 from ppagent_evals.writing.models import DEEPSEEK_R1, LLAMA_70B_FP8, QWEN3_32B, QWEN3_235B
 from ppagent_evals.writing.scene import Scene
 from ppagent_evals.writing.server import Server
 
 _NVSWITCH = topology(8, near="NV18", far="NV18")
+
+
 _NO_FAULT = ("CG001", "CG002", "KV001", "KV002", "PP001", "PP003", "IC001", "HW001", "HW002", "CP001")
+
+
+_LB001_CLIENT_LIMITED = Answer(
+    "healthy",
+    causes=("LB001",),
+    must_not_support=("CG001", "CG002", "KV001", "KV002", "PP001", "IC001", "HW001", "HW002", "CP001", "KV005"),
+    ruled_out=("KV001", "KV002", "CG001"),
+    forbidden_changes=("--disable-cuda-graph", "--max-running-requests", "--attention-backend", "--tp-size"),
+    evidence=("server.log",),
+    note="Running equals the client's eight, nothing waits, 1 % of the pool is used, a step takes 14 ms with graphs: "
+    "the client is the limit. More workers.",
+    ref="made up",
+)
 
 
 def lb001_client_limited() -> Incident:
@@ -28,17 +43,7 @@ def lb001_client_limited() -> Incident:
         "synthetic",
         stack(server, "4x NVIDIA H100 80 GB", "Llama-3.3-70B FP8"),
         ("control", "load", "healthy"),
-        Answer(
-            "healthy",
-            causes=("LB001",),
-            must_not_support=("CG001", "CG002", "KV001", "KV002", "PP001", "IC001", "HW001", "HW002", "CP001", "KV005"),
-            ruled_out=("KV001", "KV002", "CG001"),
-            forbidden_changes=("--disable-cuda-graph", "--max-running-requests", "--attention-backend", "--tp-size"),
-            evidence=("server.log",),
-            note="Running equals the client's eight, nothing waits, 1 % of the pool is used, a step takes 14 ms with "
-            "graphs: the client is the limit. More workers.",
-            ref="made up",
-        ),
+        _LB001_CLIENT_LIMITED,
         hosts={
             "node": scene.host(
                 gpus__csv=scene.gpus(spread(99, 389, 4)),
@@ -49,6 +54,20 @@ def lb001_client_limited() -> Incident:
         },
         files={"bench.jsonl": jsonl([measured(done, load)])},
     )
+
+
+_PP002_TWO_USERS_OVER_EIGHT_STAGES = Answer(
+    "healthy",
+    causes=("PP002",),
+    also_accepted=("LB001", "PP009"),
+    must_not_support=("PP001", "PP003", "PP004", "PP007", "CG001", "KV001", "KV002", "IC001", "HW001"),
+    ruled_out=("PP003", "CG001", "KV001"),
+    forbidden_changes=("--pp-max-micro-batch-size", "--pp-async-batch-depth", "--disable-cuda-graph"),
+    evidence=("server.log",),
+    note="Two requests can keep two of eight stages busy, each in its own slot as it is. One stream's speed is the "
+    "sum of the stages; only TP (or more users for throughput) changes that.",
+    ref="made up",
+)
 
 
 def pp002_two_users_over_eight_stages() -> Incident:
@@ -68,22 +87,25 @@ def pp002_two_users_over_eight_stages() -> Incident:
         "synthetic",
         stack(server, "8x NVIDIA H20-3e 141 GB", "DeepSeek-R1-0528"),
         ("control", "pp", "healthy"),
-        Answer(
-            "healthy",
-            causes=("PP002",),
-            also_accepted=("LB001", "PP009"),
-            must_not_support=("PP001", "PP003", "PP004", "PP007", "CG001", "KV001", "KV002", "IC001", "HW001"),
-            ruled_out=("PP003", "CG001", "KV001"),
-            forbidden_changes=("--pp-max-micro-batch-size", "--pp-async-batch-depth", "--disable-cuda-graph"),
-            evidence=("server.log",),
-            note="Two requests can keep two of eight stages busy, each in its own slot as it is. One stream's speed "
-            "is the sum of the stages; only TP (or more users for throughput) changes that.",
-            ref="made up",
-        ),
+        _PP002_TWO_USERS_OVER_EIGHT_STAGES,
         hosts={"node": scene.host(gpus__csv=scene.gpus(spread(23, 152, 8)), topology__txt=_NVSWITCH)},
         files={"bench.jsonl": jsonl(rows)},
         stated=("There are never more than 2 requests at the same time.",),
     )
+
+
+_PR001_LONG_IN_SHORT_OUT = Answer(
+    "healthy",
+    causes=("PR001",),
+    also_accepted=("ME001", "LB001"),
+    must_not_support=(*_NO_FAULT, "KV004", "PP006"),
+    ruled_out=("KV002", "CG001"),
+    forbidden_changes=("--disable-cuda-graph", "--chunked-prefill-size=-1", "--max-running-requests"),
+    evidence=("server.log",),
+    note="230 prompt tokens for each output token; 28k input tok/s is 1.8 PFLOP/s, about half of the cards' peak as "
+    "usual. Nothing is broken; prefill on its own nodes would smooth the decoding.",
+    ref="made up: 64 GFLOP a token",
+)
 
 
 def pr001_long_in_short_out() -> Incident:
@@ -101,22 +123,25 @@ def pr001_long_in_short_out() -> Incident:
         "synthetic",
         stack(server, "4x NVIDIA H100 80 GB", "Qwen3-32B"),
         ("prefill", "healthy"),
-        Answer(
-            "healthy",
-            causes=("PR001",),
-            also_accepted=("ME001", "LB001"),
-            must_not_support=(*_NO_FAULT, "KV004", "PP006"),
-            ruled_out=("KV002", "CG001"),
-            forbidden_changes=("--disable-cuda-graph", "--chunked-prefill-size=-1", "--max-running-requests"),
-            evidence=("server.log",),
-            note="230 prompt tokens for each output token; 28k input tok/s is 1.8 PFLOP/s, about half of the cards' "
-            "peak as usual. Nothing is broken; prefill on its own nodes would smooth the decoding.",
-            ref="made up: 64 GFLOP a token",
-        ),
+        _PR001_LONG_IN_SHORT_OUT,
         hosts={"node": scene.host(gpus__csv=scene.gpus(spread(100, 662, 4)), topology__txt=topology(4, near="NV18"))},
         files={"bench.jsonl": jsonl([measured(done, load)])},
         stated=("The documents have nothing in common.",),
     )
+
+
+_ME001_TTFT_WITHOUT_STREAMING = Answer(
+    "healthy",
+    causes=("ME001",),
+    also_accepted=("LB001",),
+    must_not_support=(*_NO_FAULT, "PR001", "PP005", "PP006"),
+    ruled_out=("KV001", "CG001"),
+    forbidden_changes=("--chunked-prefill-size", "--enable-mixed-chunk", "--disable-cuda-graph"),
+    evidence=("bench.jsonl",),
+    note="Without streaming the first token is seen with the last: TTFT equals E2E and TPOT is 0. By the log a "
+    "prompt is prefilled in about 20 ms and decoding runs at 37 ms a token.",
+    ref="the trap in sgl-project/sglang#7979 (P99 TTFT 38.7 s = E2E); server made up as a healthy TP8",
+)
 
 
 def me001_ttft_without_streaming() -> Incident:
@@ -136,124 +161,9 @@ def me001_ttft_without_streaming() -> Incident:
         "reconstructed",
         stack(server, "8x NVIDIA H200", "Qwen3-235B-A22B BF16"),
         ("control", "measurement", "healthy"),
-        Answer(
-            "healthy",
-            causes=("ME001",),
-            also_accepted=("LB001",),
-            must_not_support=(*_NO_FAULT, "PR001", "PP005", "PP006"),
-            ruled_out=("KV001", "CG001"),
-            forbidden_changes=("--chunked-prefill-size", "--enable-mixed-chunk", "--disable-cuda-graph"),
-            evidence=("bench.jsonl",),
-            note="Without streaming the first token is seen with the last: TTFT equals E2E and TPOT is 0. By the log "
-            "a prompt is prefilled in about 20 ms and decoding runs at 37 ms a token.",
-            ref="the trap in sgl-project/sglang#7979 (P99 TTFT 38.7 s = E2E); server made up as a healthy TP8",
-        ),
+        _ME001_TTFT_WITHOUT_STREAMING,
         hosts={"node": scene.host(gpus__csv=scene.gpus(spread(99, 487, 8)), topology__txt=_NVSWITCH)},
         files={"bench.jsonl": jsonl([row])},
-    )
-
-
-def experts_slower_than_tensors() -> Incident:
-    flags = {"--trust-remote-code": "true", "--moe-a2a-backend": "deepep", "--deepep-mode": "auto"}
-    server = Server("0.5.3", DEEPSEEK_R1, H20_3E, tp=8, ep=8, flags=flags)
-    scene = Scene("experts-slower-than-tensors", server, "2025-09-18T16:26:47")
-    scene.start(load_s=214)
-    load = Load((128,), 106, 1024, 1024, prefill_ms_per_k=62)
-    scene.serve(load, 22)
-    row: Row = {
-        "backend": "sglang",
-        "dataset_name": "random",
-        "max_concurrency": 128,
-        "random_input_len": 1024,
-        "random_output_len": 1024,
-        "output_throughput": 1016.5,
-        "total_throughput": 2033.0,
-        "mean_ttft_ms": 9254.0,
-        "mean_tpot_ms": 117.0,
-    }
-    plain: Row = {
-        **row,
-        "output_throughput": 1501.0,
-        "total_throughput": 3002.0,
-        "mean_ttft_ms": 6465.0,
-        "mean_tpot_ms": 79.0,
-    }
-    return Incident(
-        "experts-slower-than-tensors",
-        "Expert parallelism on eight cards loses against plain TP",
-        "R1 on 8x H20-3e: DeepEP 2,033 tok/s in and out, plain TP8 3,002 at 128 concurrent. Everybody says EP is the "
-        "way for MoE. What is wrong with my EP server?",
-        "reconstructed",
-        stack(server, "8x NVIDIA H20-3e 141 GB", "DeepSeek-R1"),
-        ("ep", "not-enough-evidence"),
-        Answer(
-            "not_enough_evidence",
-            also_accepted=("LB003",),
-            must_not_support=("CG001", "CG002", "CG004", "KV001", "KV002", "PP001", "IC001", "IC005", "HW001", "CP001"),
-            ruled_out=("CG001", "KV001"),
-            forbidden_changes=("--disable-cuda-graph", "--max-running-requests"),
-            note="That TP is faster here is measured; why is not: neither the balance of the experts nor a trace of "
-            "dispatch and combine was recorded. The list has no cause for EP being the wrong axis at this scale.",
-            ref="sgl-project/sglang#6823 (2,033 / 3,002 tok/s in total, TTFT and TPOT); log rebuilt",
-        ),
-        hosts={"node": scene.host(gpus__csv=scene.gpus(spread(99, 287, 8)), topology__txt=_NVSWITCH)},
-        files={
-            "bench.jsonl": jsonl([row]),
-            "relaunches.jsonl": jsonl([relaunch(plain, unset=["--moe-a2a-backend", "--ep-size", "--deepep-mode"])]),
-        },
-    )
-
-
-def lb003_hot_experts() -> Incident:
-    flags = {
-        "--trust-remote-code": "true",
-        "--moe-a2a-backend": "deepep",
-        "--deepep-mode": "auto",
-        "--enable-expert-distribution-metrics": "true",
-        "--expert-distribution-recorder-mode": "stat",
-        "--enable-metrics": "true",
-    }
-    server = Server("0.5.10", DEEPSEEK_R1, H200, tp=8, ep=8, flags=flags)
-    scene = Scene("lb003-hot-experts", server, "2026-05-02T08:07:18")
-    scene.start(load_s=209)
-    load = Load((192,), 71, 800, 700, prefill_ms_per_k=44)
-    scene.schedulers[0].counters.balance = 0.34
-    scene.serve(load, 16)
-    log = scene.log
-    for n in range(6):
-        value = 0.34 + log.rng.uniform(-0.03, 0.03)
-        log.line(
-            f"[Expert Balancedness] forward_pass_id={4200 + 40 * n} current_pass_balancedness={value:.03f} "
-            f"last_10_average_balancedness=0.341 last_100_average_balancedness=0.338 gpu_physical_count_sum=8943600",
-            next(iter(server.ranks())),
-            log.at - 12 + 2 * n,
-        )
-    done = scene.serve_unseen(load, 75, scrape_every=25)
-    return Incident(
-        "lb003-hot-experts",
-        "Dispatch takes most of the step, on cards that wait for one",
-        "Code-review traffic on an EP8 R1. Step time is 71 ms at 192 running, twice our chat cluster with the same "
-        "flags. In a trace dispatch and combine take 60 % of the step. Is NVLink slow?",
-        "synthetic",
-        stack(server, "8x NVIDIA H200", "DeepSeek-R1-0528"),
-        ("ep", "balance"),
-        Answer(
-            "diagnosed",
-            causes=("LB003",),
-            must_not_support=("IC001", "IC004", "CG001", "CG004", "KV001", "KV002", "PP001", "HW001", "HW002"),
-            ruled_out=("CG001", "KV001"),
-            fixes=(fix(enable_eplb="true"), fix(ep_num_redundant_experts="8..64"), fix(init_expert_location="*")),
-            forbidden_changes=("--disable-cuda-graph", "--max-running-requests"),
-            evidence=("server.log",),
-            note="Balancedness 0.34: the busiest rank does three times the mean, and the others wait for it in "
-            "dispatch and combine.",
-            ref="made up; line form of sglang 0.5.10 eplb/expert_distribution.py",
-        ),
-        hosts={
-            "node": scene.host(gpus__csv=scene.gpus(spread(98, 371, 8)), topology__txt=_NVSWITCH)
-            | dict(scene.metrics())
-        },
-        files={"bench.jsonl": jsonl([measured(done, load)])},
     )
 
 
@@ -262,6 +172,4 @@ CASES = (
     pp002_two_users_over_eight_stages,
     pr001_long_in_short_out,
     me001_ttft_without_streaming,
-    experts_slower_than_tensors,
-    lb003_hot_experts,
 )

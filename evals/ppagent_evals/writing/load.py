@@ -1,6 +1,7 @@
 """The load on a scheduler and how fast the machine carries it."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 
@@ -45,12 +46,30 @@ class Load:
     def in_flight(self) -> int:
         return self.offered or sum(self.slots)
 
+    @property
+    def gain(self) -> float:
+        """Tokens that a request gains a turn."""
+        return self.accept[0] if self.accept else 1.0
+
     def steps_from_graph(self, running: int) -> bool:
         return self.graph(running) if callable(self.graph) else self.graph
 
     def turn(self, running: int) -> float:
         """Seconds."""
         return (self.turn_by_running(running) if self.turn_by_running else self.turn_ms) / 1000
+
+
+@dataclass
+class Request:
+    """One request. `prompt` tokens are still to be computed when it waits."""
+
+    arrived: float
+    prompt: int
+    target: int
+    max_new: int
+    made: float = 0.0
+    earlier_s: float = 0.0
+    """How long it counts as served before it was seen, so that latencies are not those of short requests alone."""
 
 
 @dataclass
@@ -80,7 +99,6 @@ class Counters:
     used_tokens: int = 0
     tokens_per_s: float = 0.0
     hit_rate: float = 0.0
-    graph: bool = True
     new_token_ratio: float = 0.7
     occupancy: tuple[float, ...] = ()
     accept_len: float = 0.0
@@ -88,3 +106,16 @@ class Counters:
     """Requests that wait for a grammar; a scrape's grammars compiled, and the seconds that took."""
     balance: float = 0.0
     """Mean balancedness of experts."""
+
+    def since(self, before: "Counters") -> "Counters":
+        """What was counted after `before`; gauges are the present ones, `at` is the seconds between."""
+        done = deepcopy(self)
+        for name in _COUNTED:
+            setattr(done, name, getattr(self, name) - getattr(before, name))
+        return done
+
+
+_COUNTED = (
+    "at", "prompt_tokens", "cached_tokens", "generated", "finished", "graph_passes", "eager_passes", "prefills",
+    "retracted", "running_s", "itl_sum_s", "ttft_sum_s", "e2e_sum_s", "queue_sum_s",
+)  # fmt: skip

@@ -7,9 +7,9 @@ from ppagent_evals.writing.incident import artifacts, new_log
 from ppagent_evals.writing.info import loads, server_info
 from ppagent_evals.writing.load import Counters, Load
 from ppagent_evals.writing.scrapes import scrapes
-from ppagent_evals.writing.server import Server
-from ppagent_evals.writing.startup import batch_ranks, start_up
-from ppagent_evals.writing.traffic import Scheduler, together
+from ppagent_evals.writing.server import Server, batch_ranks
+from ppagent_evals.writing.startup import start_up
+from ppagent_evals.writing.traffic import Scheduler
 
 
 class Scene:
@@ -29,11 +29,12 @@ class Scene:
         *,
         load_s: float = 95.0,
         warnings: tuple[str, ...] = (),
+        at_init: tuple[str, ...] = (),
         notes: tuple[str, ...] = (),
         draft: tuple[str, float] | None = None,
     ) -> None:
         """The start-up lines."""
-        start_up(self.log, load_s=load_s, warnings=warnings, notes=notes, draft=draft)
+        start_up(self.log, load_s=load_s, warnings=warnings, at_init=at_init, notes=notes, draft=draft)
         self.open()
 
     def open(self) -> None:
@@ -55,7 +56,12 @@ class Scene:
         self.log.at += after_s
         each = load if isinstance(load, list) else [load] * len(self.schedulers)
         pairs = list(zip(self.schedulers, each, strict=True))
-        self.done = together(self.log, pairs, seconds, scrape_every=scrape_every, carry_on=carry_on)
+        begun, self.done, end = self.log.at, [], self.log.at
+        for scheduler, own in pairs:
+            self.log.at = begun
+            self.done.append(scheduler.serve(own, seconds, scrape_every=scrape_every, carry_on=carry_on))
+            end = max(end, self.log.at)
+        self.log.at = end
         return self.done[0]
 
     def serve_unseen(self, load: Load, seconds: float, *, after_s: float = 0.0, scrape_every: float = 0.0) -> Counters:
@@ -63,7 +69,7 @@ class Scene:
         if self.shown_until_s is None:
             self.shown_until_s = self.log.at
         for scheduler in self.schedulers:
-            scheduler.quiet = True
+            scheduler.printer.quiet = True
         return self.serve(load, seconds, after_s=after_s, scrape_every=scrape_every)
 
     def leave_out_ramp(self) -> None:

@@ -1,6 +1,6 @@
 """Scrapes of /metrics: what a scheduler counted, in Prometheus' text form (sglang metrics collector)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ppagent_evals.writing.load import Counters
 from ppagent_evals.writing.log import Log
@@ -9,6 +9,8 @@ from ppagent_evals.writing.versions import since
 
 Sample = tuple[str, str, float]
 """Labels, suffix of the name, value."""
+Family = tuple[str, str, str, list[Sample]]
+"""Name, kind, help text, samples."""
 
 
 def scrapes(log: Log, schedulers: list[Scheduler], *, without: Iterable[str] = ()) -> dict[str, str]:
@@ -34,39 +36,40 @@ def _scrape(log: Log, schedulers: list[Scheduler], n: int, without: set[str]) ->
     return "\n".join(lines) + "\n"
 
 
-Family = tuple[str, str, str, list[Sample]]
+_GAUGES: tuple[tuple[str, str, str, Callable[[Scheduler, Counters], float]], ...] = (
+    ("0.4.7", "num_running_reqs", "The number of running requests.", lambda _, m: float(m.running)),
+    ("0.4.7", "num_queue_reqs", "The number of requests in the waiting queue.", lambda _, m: float(m.queue)),
+    ("0.4.7", "num_used_tokens", "The number of used tokens.", lambda _, m: float(m.used_tokens)),
+    ("0.4.7", "token_usage", "The token usage.", lambda s, m: round(m.used_tokens / s.capacity, 4)),
+    ("0.4.7", "gen_throughput", "The generation throughput (token/s).", lambda _, m: round(m.tokens_per_s, 3)),
+    ("0.4.7", "cache_hit_rate", "The prefix cache hit rate.", lambda _, m: round(m.hit_rate, 4)),
+    ("0.5.2", "num_retracted_reqs", "The number of retracted requests.", lambda _, m: float(m.retracted_lately)),
+    (
+        "0.4.7",
+        "num_grammar_queue_reqs",
+        "The number of requests in the grammar waiting queue.",
+        lambda _, m: float(m.grammar[0]),
+    ),
+    ("0.5.6", "new_token_ratio", "The new token ratio.", lambda _, m: round(m.new_token_ratio, 4)),
+    (
+        "0.5.6",
+        "max_total_num_tokens",
+        "Maximum total number of tokens in the KV cache pool.",
+        lambda s, _: float(s.capacity),
+    ),
+)
+"""Since which version, name, help text, value."""
 
 
 def _scheduler_families(log: Log, schedulers: list[Scheduler], moments: list[Counters]) -> Iterator[Family]:
     version = log.server.version
     pairs = [(s, m, rank.pp) for s, m in zip(schedulers, moments, strict=True) for rank in s.ranks]
-
-    def gauge(name: str, text: str, values: list[float]) -> Family:
-        return name, "gauge", text, [(_labels(log, s, pp), "", v) for (s, _, pp), v in zip(pairs, values, strict=True)]
-
-    yield gauge("num_running_reqs", "The number of running requests.", [float(m.running) for _, m, _ in pairs])
-    yield gauge("num_queue_reqs", "The number of requests in the waiting queue.", [float(m.queue) for _, m, _ in pairs])
-    yield gauge("num_used_tokens", "The number of used tokens.", [float(m.used_tokens) for _, m, _ in pairs])
-    yield gauge("token_usage", "The token usage.", [round(m.used_tokens / s.capacity, 4) for s, m, _ in pairs])
-    yield gauge(
-        "gen_throughput", "The generation throughput (token/s).", [round(m.tokens_per_s, 3) for _, m, _ in pairs]
-    )
-    yield gauge("cache_hit_rate", "The prefix cache hit rate.", [round(m.hit_rate, 4) for _, m, _ in pairs])
-    yield gauge(
-        "num_retracted_reqs", "The number of retracted requests.", [float(m.retracted_lately) for _, m, _ in pairs]
-    )
-    waiting = [m.grammar[0] for _, m, _ in pairs]
-    yield gauge("num_grammar_queue_reqs", "The number of requests in the grammar waiting queue.", waiting)
-    if any(m.accept_len for m in moments):
-        yield gauge("spec_accept_length", "The average acceptance length of speculative decoding.",
-                    [m.accept_len for _, m, _ in pairs])  # fmt: skip
+    for first, name, text, value in _GAUGES:
+        if since(version, first):
+            yield name, "gauge", text, [(_labels(log, s, pp), "", value(s, m)) for s, m, pp in pairs]
     if since(version, "0.5.8"):
         total = [(_labels(log, s, pp), "", float(m.retracted)) for s, m, pp in pairs]
         yield "num_retracted_requests_total", "counter", "Total number of retracted requests.", total
-    if since(version, "0.5.6"):
-        yield gauge("new_token_ratio", "The new token ratio.", [round(m.new_token_ratio, 4) for _, m, _ in pairs])
-        yield gauge("max_total_num_tokens", "Maximum total number of tokens in the KV cache pool.",
-                    [float(s.capacity) for s, _, _ in pairs])  # fmt: skip
     if since(version, "0.5.7"):
         yield _graph_passes(log, schedulers, moments)
     if log.server.env.get("SGLANG_ENABLE_METRICS_DEVICE_TIMER") == "1":
@@ -74,7 +77,8 @@ def _scheduler_families(log: Log, schedulers: list[Scheduler], moments: list[Cou
         busy = [(_labels(log, s, pp, category="decode"), "", round(m.busy_s[pp], 3)) for s, m, pp in pairs]
         yield name, "counter", "Total time spent in forward execution.", busy
         if since(version, "0.5.12"):
-            yield gauge("fwd_occupancy", "Forward pass GPU occupancy.", [m.occupancy[pp] for _, m, pp in pairs])
+            share = [(_labels(log, s, pp), "", m.occupancy[pp]) for s, m, pp in pairs]
+            yield "fwd_occupancy", "gauge", "Forward pass GPU occupancy.", share
 
 
 def _rare_families(
@@ -82,11 +86,14 @@ def _rare_families(
 ) -> Iterator[Family]:
     """What only some servers count: grammars compiled, and the balance of experts."""
     pairs = [(s, m) for s, m in zip(schedulers, moments, strict=True)]
+    if any(m.accept_len for m in moments):
+        samples = [(_labels(log, s, 0), "", m.accept_len) for s, m in pairs]
+        yield "spec_accept_length", "gauge", "The average acceptance length of speculative decoding.", samples
     if any(m.grammar[1] for m in moments):
         samples = []
         for s, m in pairs:
             labels, count = _labels(log, s, 0), float(m.grammar[1] * scrapes_taken)
-            samples.append((labels[:] + ',le="+Inf"', "_bucket", count))
+            samples.append((labels + ',le="+Inf"', "_bucket", count))
             samples.append((labels, "_count", count))
             samples.append((labels, "_sum", round(m.grammar[2] * scrapes_taken, 3)))
         yield (
@@ -114,45 +121,33 @@ def _graph_passes(log: Log, schedulers: list[Scheduler], moments: list[Counters]
     return "cuda_graph_passes_total", "counter", "Total number of forward passes categorized by CUDA graph.", samples
 
 
+_TOTALS = (
+    ("prompt_tokens_total", "Number of prefill tokens processed.", "prompt_tokens"),
+    ("generation_tokens_total", "Number of generation tokens processed.", "generated"),
+    ("cached_tokens_total", "Number of cached prompt tokens.", "cached_tokens"),
+    ("num_requests_total", "Number of requests processed.", "finished"),
+)
+_LATENCIES = (
+    ("time_to_first_token_seconds", "Histogram of time to first token in seconds.", "ttft_sum_s", "prefills"),
+    ("inter_token_latency_seconds", "Histogram of inter-token latency in seconds.", "itl_sum_s", "generated"),
+    ("e2e_request_latency_seconds", "Histogram of End-to-end request latency in seconds", "e2e_sum_s", "finished"),
+    ("queue_time_seconds", "Histogram of queueing time in seconds.", "queue_sum_s", "prefills"),
+)
+
+
 def _front_families(log: Log, moments: list[Counters]) -> Iterator[Family]:
-    """What the tokenizer's process counts, over all data-parallel ranks."""
+    """What is counted over all data-parallel ranks, most of it by the tokenizer's process."""
     labels = f'model_name="{log.server.model.path}"'
 
-    def total(name: str) -> float:
-        return float(sum(getattr(m, name) for m in moments))
+    def total(counted: str) -> float:
+        return float(sum(getattr(m, counted) for m in moments))
 
-    generated, finished = total("generated"), total("finished")
-    prefilled = sum(m.prefills for m in moments)
-    yield (
-        "prompt_tokens_total",
-        "counter",
-        "Number of prefill tokens processed.",
-        [(labels, "", total("prompt_tokens"))],
-    )
-    yield (
-        "generation_tokens_total",
-        "counter",
-        "Number of generation tokens processed.",
-        [(labels, "", round(generated))],
-    )
-    yield "cached_tokens_total", "counter", "Number of cached prompt tokens.", [(labels, "", total("cached_tokens"))]
-    yield "num_requests_total", "counter", "Number of requests processed.", [(labels, "", finished)]
-    for name, text, sum_s, count in (
-        ("time_to_first_token_seconds", "Histogram of time to first token in seconds.", "ttft_sum_s", prefilled),
-        ("inter_token_latency_seconds", "Histogram of inter-token latency in seconds.", "itl_sum_s", round(generated)),
-        ("e2e_request_latency_seconds", "Histogram of End-to-end request latency in seconds", "e2e_sum_s", finished),
-        ("queue_time_seconds", "Histogram of queueing time in seconds.", "queue_sum_s", prefilled),
-    ):
-        yield (
-            name,
-            "histogram",
-            text,
-            [
-                (f'{labels},le="+Inf"', "_bucket", float(count)),
-                (labels, "_count", float(count)),
-                (labels, "_sum", round(total(sum_s), 4)),
-            ],
-        )
+    for name, text, counted in _TOTALS:
+        yield name, "counter", text, [(labels, "", float(round(total(counted))))]
+    for name, text, summed, counted in _LATENCIES:
+        count = float(round(total(counted)))
+        samples = [(f'{labels},le="+Inf"', "_bucket", count), (labels, "_count", count)]
+        yield name, "histogram", text, [*samples, (labels, "_sum", round(total(summed), 4))]
 
 
 def _labels(log: Log, scheduler: Scheduler, stage: int, **extra: str) -> str:

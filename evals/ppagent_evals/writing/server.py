@@ -9,6 +9,7 @@ from ppagent_evals.writing.fields import defaults
 from ppagent_evals.writing.graphs import GraphConfig, default_graph_max_bs, graph_sizes
 from ppagent_evals.writing.models import Model
 from ppagent_evals.writing.versions import since
+from ppagent_evals.writing.words import field_value, shell_words
 
 _DEST = {
     "tp": "tp_size",
@@ -93,7 +94,7 @@ class Server:
         if self.nnodes > 1:
             words += ["--nnodes", str(self.nnodes), "--node-rank", str(self.node), "--dist-init-addr", "head-node:5000"]
         for flag, value in self.flags.items():
-            words += [flag, *_words(value)]
+            words += [flag, *shell_words(value)]
         return " ".join([*words, "--host", "0.0.0.0", "--port", "30000"])
 
     def requested(self) -> dict[str, object]:
@@ -101,7 +102,7 @@ class Server:
         given: dict[str, object] = {}
         for flag, value in self.flags.items():
             dest = flag.removeprefix("--").replace("-", "_")
-            given[_DEST.get(dest, dest)] = _value(value)
+            given[_DEST.get(dest, dest)] = field_value(value)
         return given
 
     def arguments(self) -> dict[str, object]:
@@ -184,21 +185,7 @@ class Server:
         return dp + pp + tp + ep if since(self.version, "0.5.6") else dp + tp + ep + pp
 
 
-def _words(value: str) -> list[str]:
-    """A flag's value as shell words: nothing for a switch, several for a list of numbers."""
-    if value == "true":
-        return []
-    parts = value.split()
-    return parts if all(part.isdigit() for part in parts) else [shlex.quote(value)]
-
-
-def _value(text: str) -> object:
-    if text == "true":
-        return True
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    parts = text.split()
-    return [int(p) for p in parts] if len(parts) > 1 and all(p.isdigit() for p in parts) else text
+def batch_ranks(server: Server) -> list[Rank]:
+    """The ranks that print batch lines: attention-TP rank 0 of every stage and data-parallel rank."""
+    each = server.tp // server.dp if server.dp_attention else server.tp
+    return [rank for rank in server.ranks() if rank.tp % each == 0]

@@ -1,10 +1,10 @@
 """Start-up lines of a server, from the first warning to the ready line."""
 
 from ppagent_evals.writing.arguments import arguments_line
-from ppagent_evals.writing.graphs import prefill_sizes
+from ppagent_evals.writing.capture import capture
 from ppagent_evals.writing.log import Log
 from ppagent_evals.writing.memory import Memory
-from ppagent_evals.writing.server import Rank, Server
+from ppagent_evals.writing.server import Rank, Server, batch_ranks
 from ppagent_evals.writing.versions import since
 
 
@@ -13,14 +13,16 @@ def start_up(
     *,
     load_s: float = 95.0,
     warnings: tuple[str, ...] = (),
+    at_init: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
     draft: tuple[str, float] | None = None,
 ) -> None:
-    """Writes a whole healthy start. `warnings` come before the arguments, `notes` on the first rank before capture.
+    """Writes a whole healthy start. `warnings` come before the arguments, `at_init` on every rank when the ranks meet,
+    `notes` on the first rank before capture.
 
     `draft` is a draft model's class and its GiB on each GPU.
     """
-    before_load(log, warnings)
+    before_load(log, warnings, at_init)
     load_weights(log, load_s)
     pools(log)
     for note in notes:
@@ -36,7 +38,7 @@ def _first(server: Server) -> Rank:
     return next(iter(server.ranks()))
 
 
-def before_load(log: Log, warnings: tuple[str, ...] = ()) -> None:
+def before_load(log: Log, warnings: tuple[str, ...] = (), at_init: tuple[str, ...] = ()) -> None:
     """Arguments and the distributed start."""
     server = log.server
     for warning in warnings:
@@ -57,6 +59,9 @@ def before_load(log: Log, warnings: tuple[str, ...] = ()) -> None:
     took = 2.1 + 0.6 * len(ranks)
     log.at += took
     log.init_s = log.at - 0.2
+    for note in at_init:
+        for rank in ranks:
+            log.line(note, rank, log.init_s)
     for rank in ranks:
         mem = 0.2 + 0.06 * len(ranks)
         spent = f" elapsed={took + log.rng.uniform(0, 0.3):.2f} s" if since(server.version, "0.5.9") else ""
@@ -127,73 +132,6 @@ def pools(log: Log) -> None:
         log.line(f"Memory pool end. avail mem={memory.after_pool_gib(rank.pp):.2f} GB", rank)
 
 
-def capture(log: Log) -> None:
-    """Decode graph capture of every rank, and what the version says about prefill graphs under PP."""
-    server, memory = log.server, Memory.of(log.server)
-    log.at += 1
-    if server.decode_graphs:
-        capture_begin(log)
-        took = 2.0 + 0.22 * len(server.sizes)
-        log.at += took
-        for rank in server.ranks():
-            used = memory.graph_gib(rank.pp)
-            free = memory.after_pool_gib(rank.pp) - used
-            log.line(_capture_end(server, took + log.rng.uniform(0, 0.4), used, free), rank)
-    if server.prefill_graphs:
-        _prefill_capture(log)
-    if server.pp > 1 and since(server.version, "0.5.10") and not since(server.version, "0.5.14"):
-        for rank in server.ranks():
-            log.line("Disable piecewise CUDA graph because --disable-piecewise-cuda-graph is set", rank)
-
-
-def _prefill_capture(log: Log) -> None:
-    server, memory = log.server, Memory.of(log.server)
-    new, took = since(server.version, "0.5.14"), 7.5
-    for rank in server.ranks():
-        free = memory.after_pool_gib(rank.pp) - memory.graph_gib(rank.pp)
-        sizes = prefill_sizes(min(int(str(server.arguments()["chunked_prefill_size"])), 8192))
-        text = f"backend=breakable, num_tokens={sizes}, " if new else ""
-        log.line(f"Capture {_PREFILL[new]} CUDA graph begin. {text}avail mem={free:.2f} GB", rank)
-    log.at += took
-    for rank in server.ranks():
-        free = memory.after_pool_gib(rank.pp) - memory.graph_gib(rank.pp) - 0.4
-        if new:
-            end = f"elapsed={took:.2f} s, mem usage=0.40 GB, avail mem={free:.2f} GB."
-        else:
-            end = f"Time elapsed: {took:.2f} s. mem usage=0.40 GB. avail mem={free:.2f} GB."
-        log.line(f"Capture {_PREFILL[new]} CUDA graph end. {end}", rank)
-
-
-_PREFILL = {True: "target prefill", False: "piecewise"}
-
-
-def capture_begin(log: Log) -> None:
-    server, memory = log.server, Memory.of(log.server)
-    for rank in server.ranks():
-        free = memory.after_pool_gib(rank.pp)
-        if not since(server.version, "0.5.14"):
-            log.line(f"Capture cuda graph begin. This can take up to several minutes. avail mem={free:.2f} GB", rank)
-            if rank.tp == 0:
-                log.line(f"Capture cuda graph bs {server.sizes}", rank)
-            continue
-        per = "num_tokens_per_req" if since(server.version, "0.5.16") else "num_tokens_per_bs"
-        sizes = "" if since(server.version, "0.5.23") else f"bs={server.sizes}, "
-        log.line(f"Capture target decode CUDA graph begin. backend=full, {per}=1, {sizes}avail mem={free:.2f} GB", rank)
-
-
-def _capture_end(server: Server, took_s: float, used_gib: float, free_gib: float) -> str:
-    if not since(server.version, "0.5.14"):
-        return (
-            f"Capture cuda graph end. Time elapsed: {took_s:.2f} s. mem usage={used_gib:.2f} GB. "
-            f"avail mem={free_gib:.2f} GB."
-        )
-    sizes = f"bs={server.sizes}, " if since(server.version, "0.5.23") else ""
-    return (
-        f"Capture target decode CUDA graph end. {sizes}elapsed={took_s:.2f} s, mem usage={used_gib:.2f} GB, "
-        f"avail mem={free_gib:.2f} GB."
-    )
-
-
 def capacity(log: Log) -> None:
     """The capacity summary, on the first TP rank of every stage (and replica)."""
     server, memory = log.server, Memory.of(log.server)
@@ -208,12 +146,6 @@ def capacity(log: Log) -> None:
             f"available_gpu_mem={free:.2f} GB",
             rank,
         )
-
-
-def batch_ranks(server: Server) -> list[Rank]:
-    """The ranks that print batch lines: attention-TP rank 0 of every stage and data-parallel rank."""
-    each = server.tp // server.dp if server.dp_attention else server.tp
-    return [rank for rank in server.ranks() if rank.tp % each == 0]
 
 
 def ready(log: Log) -> None:
