@@ -20,7 +20,7 @@ _LINES_FOR_RANK = 5000
 
 
 class Recording:
-    """A folder in the recording format. `answer.yaml` and `relaunches.jsonl` are not for a diagnosis: never read."""
+    """A folder in the recording format. `answer.yaml` is not for a diagnosis: it is never read."""
 
     kind = "recording"
 

@@ -31,6 +31,7 @@ class Shared(Enum):
 
     INCIDENT = "incident.yaml"
     BENCH = "bench.jsonl"
+    RELAUNCHES = "relaunches.jsonl"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ import httpx2
 from ppagent.errors import ToolError
 from ppagent.targets.remote.link import Link, Stream
 
+KEPT_S = 4.0
+"""How long an idle connection is used again: uvicorn, which serves SGLang, closes it after 5 s."""
 _SIZE = 1 << 16
 
 
@@ -18,7 +20,7 @@ class LinkTransport(httpx2.BaseTransport):
     """Carries requests over connections that begin on the host."""
 
     def __init__(self, link: Link) -> None:
-        self._pool = httpcore2.ConnectionPool(network_backend=_Backend(link), max_connections=4, keepalive_expiry=30)
+        self._pool = httpcore2.ConnectionPool(network_backend=_Backend(link), max_connections=4, keepalive_expiry=KEPT_S)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         url = request.url
@@ -114,21 +116,33 @@ def _as_httpx() -> Iterator[None]:
 def fetch(
     client: httpx2.Client, path: str, headers: Mapping[str, str], *, timeout_s: float, limit: int
 ) -> tuple[int, str]:
-    """(status, body) of a GET. Raises ToolError where no answer comes whole within the time and the size."""
-    until = time.monotonic() + timeout_s
-    body: list[bytes] = []
-    size = 0
+    """(status, body) of a GET. Raises ToolError where no answer comes whole within the time and the size.
+
+    A connection that was kept may have been closed by the server meanwhile, so a GET that is broken off is made again.
+    """
     try:
-        with client.stream("GET", path, headers=dict(headers), timeout=timeout_s) as answer:
-            for piece in answer.iter_bytes():
-                body.append(piece)
-                size += len(piece)
-                if size > limit:
-                    raise ToolError(f"{path} is larger than {limit >> 20} MiB")
-                if time.monotonic() > until:
-                    raise ToolError(f"{path} did not come whole within {timeout_s:g} s")
-            return answer.status_code, b"".join(body).decode("utf-8", errors="replace")
+        try:
+            return _get(client, path, headers, timeout_s, limit)
+        except (httpx2.ReadError, httpx2.WriteError):
+            return _get(client, path, headers, timeout_s, limit)
     except httpx2.TimeoutException as error:
         raise ToolError(f"the server did not answer {path} within {timeout_s:g} s") from error
     except httpx2.HTTPError as error:
         raise ToolError(f"the server broke off its answer to {path}: {error or type(error).__name__}") from error
+
+
+def _get(
+    client: httpx2.Client, path: str, headers: Mapping[str, str], timeout_s: float, limit: int
+) -> tuple[int, str]:
+    until = time.monotonic() + timeout_s
+    body: list[bytes] = []
+    size = 0
+    with client.stream("GET", path, headers=dict(headers), timeout=timeout_s) as answer:
+        for piece in answer.iter_bytes():
+            body.append(piece)
+            size += len(piece)
+            if size > limit:
+                raise ToolError(f"{path} is larger than {limit >> 20} MiB")
+            if time.monotonic() > until:
+                raise ToolError(f"{path} did not come whole within {timeout_s:g} s")
+        return answer.status_code, b"".join(body).decode("utf-8", errors="replace")
