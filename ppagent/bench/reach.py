@@ -59,13 +59,27 @@ def reach_target(target: "LiveTarget", port: int | None, environ: Mapping[str, s
     host = target.live_host(target.hosts[0])
     address, found, secure = _place(host, port)
     if host.link.kind == "local":
-        scheme = "https" if secure else "http"
-        name = f"[{address}]" if ":" in address else address
-        endpoint = parse_endpoint(f"{scheme}://{name}:{found}", environ)
+        endpoint = parse_endpoint(_local_url(address, found, secure), environ)
         return Reached(endpoint.base_url, endpoint, host, target.close)
     if secure:
         raise ToolError("the server speaks TLS, which is not spoken through a tunnel: give its https address instead")
     return _tunnelled(target, host, address, found, environ)
+
+
+def name_of(target: "LiveTarget", port: int | None = None) -> str:
+    """What the server of a live target goes by, without opening a way to it. Raises ToolError."""
+    host = target.live_host(target.hosts[0])
+    address, found, secure = _place(host, port)
+    return _local_url(address, found, secure) if host.link.kind == "local" else _ssh_name(host, found)
+
+
+def _local_url(address: str, port: int, secure: bool) -> str:
+    name = f"[{address}]" if ":" in address else address
+    return f"{'https' if secure else 'http'}://{name}:{port}"
+
+
+def _ssh_name(host: "LiveHost", port: int) -> str:
+    return f"ssh://{host.link.name}/{port}"
 
 
 def _tunnelled(target: "LiveTarget", host: "LiveHost", address: str, port: int, environ: Mapping[str, str]) -> Reached:
@@ -79,7 +93,7 @@ def _tunnelled(target: "LiveTarget", host: "LiveHost", address: str, port: int, 
         tunnel.close()
         target.close()
 
-    return Reached(f"ssh://{host.link.name}/{port}", endpoint, host, close)
+    return Reached(_ssh_name(host, port), endpoint, host, close)
 
 
 def _place(host: "LiveHost", port: int | None) -> tuple[str, int, bool]:

@@ -67,12 +67,14 @@ def _investigate(args: argparse.Namespace, form: str) -> "Investigation":
         return replay(Path(args.target))
 
     from ppagent.brains.brain import brain_of
+    from ppagent.cli.left_behind import remind
     from ppagent.targets.open import open_target
 
     session = new_session()
     record = SessionFile(sessions_folder() / f"{session}.jsonl")
     brain = brain_of(args.brain, model=args.model, base_url=args.base_url, recorder=record)
     target = open_target(args.target, sys.stdin)
+    remind(target, args.target)
 
     from ppagent.agent.investigation import investigate
     from ppagent.changes.plan import make_plan

@@ -4,10 +4,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from ppagent.cli.common import note, somebody_there
-from ppagent.errors import ToolError
+from ppagent.errors import PpagentError, ToolError
 
 if TYPE_CHECKING:
     from ppagent.bench.reach import Reached
+    from ppagent.targets.target import Target
 
 
 def offer_restore(reached: "Reached", target: str, *, allowed: bool = False) -> bool:
@@ -35,6 +36,32 @@ def offer_restore(reached: "Reached", target: str, *, allowed: bool = False) -> 
         note(f"not put back: {error}.")
         return False
     return True
+
+
+def remind(target: "Target", text: str) -> None:
+    """Before a live server is diagnosed: tells of what a trial left behind on it. Costs nothing where there is no note
+    at all."""
+    from ppagent.trials.note import all_notes
+
+    try:
+        notes = [left for left in all_notes() if not left.running]
+    except ToolError as error:
+        note(f"{error}.")
+        return
+    if not notes or target.kind == "recording":
+        return
+    from ppagent.bench.reach import name_of
+    from ppagent.targets.live import LiveTarget
+
+    if not isinstance(target, LiveTarget):
+        return
+    try:
+        name = name_of(target)
+    except PpagentError:  # a server that cannot be told is the diagnosis's own business, which begins now
+        name = ""
+    for left in notes:
+        if left.server == name or left.launch.get("target") == text:
+            note(f"{left.says}. Put it back with: ppagent try {text} --restore")
 
 
 def _agreed() -> bool:

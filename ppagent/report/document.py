@@ -13,6 +13,8 @@ from ppagent.agent.probes import undecided
 from ppagent.agent.summary import in_plan_order
 from ppagent.causes.cause import Observation
 from ppagent.changes.proposal import Predicted
+from ppagent.errors import ToolError
+from ppagent.ledger import track_record
 from ppagent.model.waterfall import Step as Bar
 from ppagent.report.exhibits import Exhibit, exhibit_of
 from ppagent.report.headline import headline, provenance
@@ -221,7 +223,18 @@ def _footer(found: Investigation) -> str:
     if cost.tokens or cost.usd:
         parts.append(f"{cost.tokens} tokens, {cost.usd:.2f} USD")
     parts += [found.stopped] if found.status != "finished" else []
-    return " · ".join([*parts, f"session {found.session}"])
+    record = _record(found)
+    return " · ".join([*parts, *([record] if record else []), f"session {found.session}"])
+
+
+def _record(found: Investigation) -> str:
+    """Beside a forecast, how those made so far on this machine fared; empty where nothing was ever measured."""
+    if not any(proposal.predicted is not None for proposal in found.plan.proposals):
+        return ""
+    try:
+        return track_record().says
+    except ToolError as error:
+        return str(error)
 
 
 def _brain(found: Investigation) -> str:
