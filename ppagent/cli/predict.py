@@ -131,11 +131,16 @@ def _check_times(turn_ms: float, args: argparse.Namespace) -> None:
 
 
 def _from_target(args: argparse.Namespace) -> "Answer":
+    from ppagent.causes.physics import ring_of
     from ppagent.cli.predict_answer import answer_for_server
+    from ppagent.cli.predict_facts import read_facts
     from ppagent.cli.predict_target import read_server
     from ppagent.cli.predict_view import describe
+    from ppagent.report.pictures.figures import came_about, fill_said
 
     server = read_server(args.target)
+    facts = read_facts(args.target)
+    server = replace(server, seen=ring_of(facts))
     at = args.at_concurrency or max(level.concurrency for level in server.levels)
     then = changed(args.settings, server.now, server.stages)
     if not args.settings:
@@ -145,7 +150,7 @@ def _from_target(args: argparse.Namespace) -> "Answer":
     _check_split(then, server)
     title = f"{args.target}: PP{server.stages}, {describe(then)}"
     try:
-        return answer_for_server(title, server, then, at)
+        return answer_for_server(title, server, then, at, came_about(facts), fill_said(facts))
     except ValueError as error:
         raise UserError(f"The model cannot answer this: {error}.", "Record the model's config and the GPUs.") from error
 

@@ -44,10 +44,13 @@ class Answer:
     came_about: str
     measured: bool
     """Whether it starts from measured levels, else from stage times as given."""
+    fill_said: str = ""
+    """Every reading of the fill now."""
 
 
-def answer_for_server(title: str, server: Server, then: Settings, at: int) -> Answer:
-    """The answer for a measured server. Raises ValueError where the model cannot answer."""
+def answer_for_server(title: str, server: Server, then: Settings, at: int, origin: str, fill_said: str) -> Answer:
+    """The answer for a server whose levels came about as `origin` says. Raises ValueError where the model cannot
+    answer."""
     forecast = what_if(server, then, at)
     now = server.deployment(at)
     limit = then.slot_limit if then.slot_limit is not None and then.slot_limit < at else None
@@ -67,17 +70,17 @@ def answer_for_server(title: str, server: Server, then: Settings, at: int) -> An
         return found.low, found.middle, found.high
 
     points = tuple((float(level.concurrency), round(now.baseline(level.concurrency), 1)) for level in now.levels)
+    drawn = Curves(points, origin, as_it_is(now, _loads(server.stages, at)))
     shown = limit or at
     return Answer(
         title=title,
         forecast=forecast,
         lanes=(*lanes_now(now, at), lane_then(deeper, at, limit, predicted, "Then")),
-        curves=_curves(
-            points, "as recorded", as_it_is(now, _loads(server.stages, at)), priced, shown, server.slots, at
-        ),
+        curves=_with_limits(drawn, priced, shown, server.slots, at),
         cells=_cells(priced, server.stages, server.slots, shown, at),
-        came_about="as recorded",
+        came_about=origin,
         measured=True,
+        fill_said=fill_said,
     )
 
 
@@ -96,7 +99,7 @@ def answer_for_ring(title: str, forecast: Forecast, ring: Ring, then: Settings, 
         title=title,
         forecast=forecast,
         lanes=(_lane("Now", before, at, at, now=True), _lane("Then", ring, limit, at, now=False)),
-        curves=_curves((), "", now, priced, limit, ring.slots, at),
+        curves=_with_limits(Curves((), "", now), priced, limit, ring.slots, at),
         cells=_cells(priced, len(ring.stages), ring.slots, limit, at),
         came_about="as given",
         measured=False,
@@ -112,20 +115,16 @@ def _lane(name: str, ring: Ring, limit: int, at: int, *, now: bool) -> Lane:
     return Lane(f"{name}: {filled} of {ring.slots} slots {verb} filled", gives, timeline, now)
 
 
-def _curves(
-    points: tuple[Point, ...], points_name: str, now: tuple[Point, ...], priced: Priced, limit: int, slots: int, at: int
-) -> Curves:
+def _with_limits(drawn: Curves, priced: Priced, limit: int, slots: int, at: int) -> Curves:
     """The limit that was asked for as a band, other limits as lines beside it."""
-    loads = [int(load) for load, _ in now]
+    loads = [int(load) for load, _ in drawn.now]
     band = [(float(load), *found) for load in loads if (found := priced(limit, load)) is not None]
     others = [other for other in _limits(slots, limit, at) if other != limit and other < at]
     lines = [(f"limit {other}", tuple(_line(priced, other, loads))) for other in others]
-    return Curves(
-        points,
-        points_name,
-        now,
-        tuple((load, round(low, 1), round(high, 1)) for load, low, _, high in band),
-        f"limit {limit}",
+    return replace(
+        drawn,
+        band=tuple((load, round(low, 1), round(high, 1)) for load, low, _, high in band),
+        band_name=f"limit {limit}",
         others=tuple((name, line) for name, line in lines if line),
     )
 

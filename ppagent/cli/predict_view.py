@@ -102,7 +102,9 @@ def _timelines(answer: Answer) -> Iterator[str]:
 
 def lanes_caption(answer: Answer) -> str:
     """What the timelines show and assume."""
-    return timeline_caption(answer.lanes, answer.came_about) if answer.measured else given_timeline_caption()
+    if not answer.measured:
+        return given_timeline_caption()
+    return timeline_caption(answer.lanes, answer.came_about, answer.fill_said)
 
 
 def _wrapped(text: str, first: str = "") -> list[str]:

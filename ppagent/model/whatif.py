@@ -13,7 +13,7 @@ from ppagent.model.forecast import COLD_FLOOR, Forecast, throughput_forecast
 from ppagent.model.graph import GraphCase, forecast_graph, forecast_graph_and_spread
 from ppagent.model.levels import Level
 from ppagent.model.readings import RunningPerSlot
-from ppagent.model.ring import Ring, shared_ring
+from ppagent.model.ring import Ring
 from ppagent.model.roofline import Roofline
 from ppagent.model.spread import forecast_limit
 from ppagent.model.workload import Admission, Load
@@ -33,7 +33,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Server:
-    """A measured server: levels, stages, settings now, and what else is known of it."""
+    """A measured server: levels, stages, settings now, and what else is known of it.
+
+    `seen` is the deployment as a whole investigation has it, with every reading of the fill; without it the levels
+    alone say how many slots are filled.
+    """
 
     levels: tuple[Level, ...]
     stages: int
@@ -41,6 +45,7 @@ class Server:
     roofline: Roofline | None = None
     running: RunningPerSlot | None = None
     shared_host: bool = False
+    seen: Deployment | None = None
 
     @property
     def slots(self) -> int:
@@ -53,18 +58,14 @@ class Server:
 
     def deployment(self, concurrency: int, split: tuple[int, ...] | None = None) -> Deployment:
         """The deployment that the slot-limit forecast works on, its layers split as now or as `split` says."""
+        if self.seen is not None and split in (None, self.now.split):
+            return self.seen
         report = self.fill(concurrency)
+        if self.seen is not None:
+            return replace(self.seen, shares=self._views(split, report))
         fill = (report.fill_low, report.fill_high)
         views = self._views(split or self.now.split, report)
         return Deployment(self.levels, self.stages, self.slots, fill, views, self.now.slot_limit, self.shared_host)
-
-    def ring(self, concurrency: int, split: tuple[int, ...] | None = None) -> Ring:
-        """The ring under the lowest fill and the first view of the stages, for tables and drawings."""
-        deployment = self.deployment(concurrency, split)
-        line = self.fill(concurrency).line
-        base_ms, per_request_ms = (self.levels[0].turn_ms, 0.0) if line is None else (line.base_ms, line.per_request_ms)
-        ring = shared_ring(max(base_ms, 0.0), max(per_request_ms, 0.0), deployment.shares[0])
-        return Ring(ring.stages, slots=self.slots)
 
     def _views(self, split: tuple[int, ...] | None, report: FillReport) -> tuple[Shares, ...]:
         if split is None:

@@ -27,7 +27,7 @@ def test_the_terminal_gets_a_chart_and_both_timelines_in_80_columns(
     text = shown(capsys, str(recording(tmp_path / "r")), *ASKED)
     lines = text.splitlines()
     assert max(len(line) for line in lines if str(tmp_path) not in line) <= 80
-    assert "* as recorded   - as it is   : forecast, limit 1   a limit 2   b limit 4" in text
+    assert "* measured   - as it is   : forecast, limit 1   a limit 2   b limit 4" in text
     assert sum("*" in line.split("|")[-1] for line in lines if "|" in line) == 3
     assert "Now, if 1 of 8 slots is filled, 8 tokens every 83.7 ms, 95.6 tok/s" in text
     assert "Then: 8 of 8 slots are filled, forecast" in text
@@ -75,7 +75,7 @@ def test_a_ring_by_its_numbers_is_drawn_as_given(capsys: pytest.CaptureFixture[s
     words = ("--stages", "4", "--stage-ms", "10", "--per-request-ms", "2", *ASKED)
     text = shown(capsys, *words)
     assert "Now: 1 of 4 slots is filled, 4 tokens every" in text
-    assert "as recorded" not in text
+    assert "* measured" not in text
     assert "Stage times are as given, nothing was measured" in " ".join(text.split())
     now, then = told(capsys, *words)["timelines"]
     assert (now["filled_slots"], then["filled_slots"]) == (1, 4)

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from model_samples import HEAD_AWARE_SPLIT, SEED_LEVELS, seed_server
+from model_samples import HEAD_AWARE_SPLIT, seed_server
 
 from ppagent.model.forecast import Effect
 from ppagent.model.ring import equal_ring
@@ -56,5 +56,12 @@ def test_a_deeper_ring_by_its_numbers_gains_nothing() -> None:
     assert "fills none" in forecast.regime
 
 
-def test_the_drawn_ring_turns_as_measured() -> None:
-    assert SEED.ring(8).turn_ms(1, 8) == pytest.approx(SEED_LEVELS[2].turn_ms, rel=0.01)
+def test_what_an_investigation_saw_of_the_fill_counts_and_a_split_changes_the_shares_alone() -> None:
+    seen = replace(SEED.deployment(8), fill=(3.0, 3.0))
+    server = replace(SEED, seen=seen)
+    assert server.deployment(8) is seen
+    split = server.deployment(8, HEAD_AWARE_SPLIT)
+    assert split.fill == (3.0, 3.0)
+    assert split.shares == SEED.deployment(8, HEAD_AWARE_SPLIT).shares != seen.shares
+    limit_1 = replace(NOW, slot_limit=1)
+    assert what_if(server, limit_1, 8).low != what_if(SEED, limit_1, 8).low

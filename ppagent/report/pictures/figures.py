@@ -40,18 +40,18 @@ def figures_of(found: Investigation) -> Figures:
     ring, levels = ring_of(facts), measured_levels(facts)
     cites = facts.cite("bench.levels") or facts.cite("stated.levels")
     return Figures(
-        came_about=_came_about(facts),
+        came_about=came_about(facts),
         lanes=() if ring is None else lanes_of(ring, proposals),
-        fill_said=_fill_said(facts),
+        fill_said=fill_said(facts),
         lane_cites=tuple(dict.fromkeys((*cites, *(c for reading in fill_readings(facts) for c in reading.cites)))),
-        curves=curves_of(levels, _came_about(facts), ring, proposals) if levels else None,
+        curves=curves_of(levels, came_about(facts), ring, proposals) if levels else None,
         curve_cites=cites,
         power=power_of(facts),
         power_cites=tuple(fact.evidence for fact in facts.all("gpu.power_series")),
     )
 
 
-def _came_about(facts: Facts) -> str:
+def came_about(facts: Facts) -> str:
     """In one or two words, for a legend: the figures of a recording are not always measured ones."""
     if "bench.levels" not in facts and "stated.levels" in facts:
         return "as stated"
@@ -60,7 +60,7 @@ def _came_about(facts: Facts) -> str:
     return f"{origin}, emulated device" if emulated else origin
 
 
-def _fill_said(facts: Facts) -> str:
+def fill_said(facts: Facts) -> str:
     said = [f"{reading.way} {reading.filled:.2g}" for reading in fill_readings(facts)]
     report = turn_report(facts)
     if report is not None:
