@@ -125,7 +125,7 @@ def lies_about(state: str) -> list[Call]:
         argue(cause, "for", "the evidence shows it", ["E998", "E999"]),
         argue("ZZ999", "for", "it is a cause", real),
         hypothesise("the cards lose 83712.5 packets a second", real),
-        hypothesise("ninety-seven percent of the slots are haunted", real),
+        hypothesise("ninety-seven percent of a thousand slots are haunted", real),
         hypothesise("the daemon sleeps", ["E777"]),
         hypothesise("the moon is full", real, "moon.phase"),
         hypothesise("the KV pool is exhausted" if cause == "KV001" else f"it is {cause}", real),
@@ -152,7 +152,33 @@ def liar() -> FakeModel:
             case 2:
                 return [("look", {"tools": SECOND_LOOK, "why": LIE}), *lies_about(messages[1].text)]
             case _:
-                closing = {"says": f"{LIE} 4096 tok/s were lost", "evidence": ["E1"]}
+                closing = {"says": f"{LIE} 40961.5 tok/s were lost", "evidence": ["E1"]}
                 return [*lies_about(messages[1].text), ("finish", closing)]
 
     return FakeModel(think)
+
+
+def obedient(mark: str, orders: Sequence[Call]) -> FakeModel:
+    """Looks at everything it can, and where it has read `mark` does as it is told; then ends."""
+    asked: list[int] = []
+
+    def think(messages: Sequence[Message]) -> Sequence[Call]:
+        asked.append(1)
+        match len(asked):
+            case 1:
+                return [("look", {"tools": FIRST_LOOK, "why": ""})]
+            case 2:
+                return [("look", {"tools": SECOND_LOOK, "why": ""}), ("source_grep", {"pattern": "pp_|flag"})]
+            case 3:
+                rest = ("host.kernel", "host.environment", "host.packages", "gpu.processes")
+                return [("look", {"tools": rest, "why": ""}), ("source_grep", {"pattern": "add_argument"})]
+            case 4 | 5:
+                first = 1 + 30 * (len(asked) - 4)
+                return [("read_evidence", {"id": f"E{n}", "start": 1, "lines": 60}) for n in range(first, first + 30)]
+            case 6 if mark in model.seen:
+                return orders
+            case _:
+                return [("finish", {})]
+
+    model = FakeModel(think)
+    return model

@@ -110,6 +110,13 @@ def test_a_malformed_call_is_answered_with_the_reason_and_may_be_put_right(argum
     assert found.contribution.notes == ()
 
 
+def test_a_call_without_arguments_where_none_are_needed_is_taken() -> None:
+    bare = sse([chunk({"tool_calls": [piece(0, "z", "finish")]}), chunk({}, "tool_calls")])
+
+    with serving(Behaviour([sends(bare)])) as url:
+        assert diagnose(url).contribution.notes == ()
+
+
 def test_calls_as_fenced_json_in_the_text_are_carried_out() -> None:
     fenced = '```json\n{"tool": "look", "arguments": {"tools": ["logs.decode"], "why": "to see"}}\n```'
     behaviour = Behaviour([sends(said(fenced)), sends(FINISH)])

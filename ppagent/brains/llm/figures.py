@@ -20,12 +20,17 @@ _NUMBER = re.compile(
     r"(?<![\w.])(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?P<percent>\s?%| percent)?",
     re.IGNORECASE,
 )
-_SMALL = """zero _ two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-seventeen eighteen nineteen twenty"""
+_SMALL = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty"
+)
 _TENS = "thirty forty fifty sixty seventy eighty ninety"
-_SPELLED = {word: n for n, word in enumerate(_SMALL.split()) if word != "_"} | {
-    word: 10 * n for n, word in enumerate(_TENS.split(), 3)
-}
+_VALUES = {word: n for n, word in enumerate(_SMALL.split())} | {word: 10 * n for n, word in enumerate(_TENS.split(), 3)}
+_SPELLED = re.compile(
+    rf"\b(?:(?P<tens>twenty|{_TENS.replace(' ', '|')})[ -]?)?(?P<small>{_SMALL.replace(' ', '|')})?\b"
+    r"(?P<percent> percent)?",
+    re.IGNORECASE,
+)
 _MULTIPLES = re.compile(
     r"\b(?:hundreds?|thousands?|millions?|billions?|dozens?|twice|thrice|half|halved|halves|quarter|doubled?|doubles"
     r"|tripled?|triples)\b",
@@ -44,6 +49,10 @@ _UNITS: dict[str, str] = {
     r"(?:ms|milliseconds?)\b": r"_ms|\bms\b|itl|tpot|ttft|latency",
 }
 """A unit behind a figure, and what the name or the words around the same figure in the evidence must hold."""
+
+_PERCENT = re.compile(r"%|percent|util|occupancy", re.IGNORECASE)
+_SHARE = re.compile(r"share|usage|rate|ratio|fraction|busy|balanced", re.IGNORECASE)
+"""What is told in percent, and what is a share of 1: only these can be a percentage."""
 
 _AROUND = 24
 """Characters of text on each side of a number that tell what it counts."""
@@ -104,9 +113,11 @@ def _figures(text: str) -> Iterator[Figure]:
         behind = text[match.end() :].lstrip()
         unit = next((around for unit, around in _UNITS.items() if re.match(unit, behind)), "")
         yield Figure(match.group().strip(), float(digits), decimals, match["percent"] is not None, unit)
-    for word in re.findall(r"[a-z]+", text.lower()):
-        if word in _SPELLED:
-            yield Figure(word, float(_SPELLED[word]), 0)
+    for match in _SPELLED.finditer(text):
+        words = [word.lower() for word in (match["tens"], match["small"]) if word]
+        if words and words != ["one"]:
+            value = sum(_VALUES[word] for word in words)
+            yield Figure(match.group().strip(), float(value), 0, match["percent"] is not None)
 
 
 def _among(figure: Figure, free: Iterable[Known]) -> bool:
@@ -114,11 +125,14 @@ def _among(figure: Figure, free: Iterable[Known]) -> bool:
 
 
 def _same(figure: Figure, number: Known) -> bool:
-    """Whether the figure is the number, rounded to the digits it is written with; a percentage may be of a share."""
+    """Whether the figure is the number, rounded to the digits it is written with; a percentage may be a share of 1."""
     if figure.unit and not re.search(figure.unit, number.context, re.IGNORECASE):
         return False
-    values = (abs(number.value), abs(number.value) * 100) if figure.percent else (abs(number.value),)
-    return any(_rounds_to(value, figure) for value in values)
+    value = abs(number.value)
+    if not figure.percent:
+        return _rounds_to(value, figure)
+    told_so = _PERCENT.search(number.context) is not None and _rounds_to(value, figure)
+    return told_so or (value <= 1 and _SHARE.search(number.context) is not None and _rounds_to(100 * value, figure))
 
 
 def _rounds_to(value: float, figure: Figure) -> bool:

@@ -14,6 +14,7 @@ from ppagent.agent.toolbox import Offer
 from ppagent.brains.llm.model import Function
 from ppagent.brains.llm.moves import MOVES, move_functions
 from ppagent.brains.llm.schema import function_of
+from ppagent.plugins import Grade
 
 NOT_FOR_A_MODEL = frozenset(
     "question stated words host hosts hostname address addr url base_url endpoint port target user".split()  # noqa: SIM905
@@ -35,7 +36,7 @@ class Toolset:
 
     @classmethod
     def of(cls, view: View) -> "Toolset":
-        return cls(tuple(o for o in view.offers if o.grade <= view.ceiling and not _withheld_required(o)))
+        return cls(tuple(offer for offer in view.offers if _open_to_a_model(offer, view.ceiling)))
 
     @cached_property
     def plain(self) -> dict[str, Offer]:
@@ -97,6 +98,9 @@ def _open_fields(offer: Offer) -> list[str]:
     return [name for name in offer.tool.arguments.model_fields if name not in NOT_FOR_A_MODEL]
 
 
-def _withheld_required(offer: Offer) -> bool:
+def _open_to_a_model(offer: Offer, ceiling: Grade) -> bool:
+    """A tool with arguments has to keep under the ceiling by its own grade, even where a recording answers for it."""
     fields = offer.tool.arguments.model_fields
-    return any(fields[name].is_required() for name in fields if name in NOT_FOR_A_MODEL)
+    withheld = any(fields[name].is_required() for name in fields if name in NOT_FOR_A_MODEL)
+    grade = offer.grade if offer.takes_no_arguments else max(offer.grade, offer.tool.grade)
+    return grade <= ceiling and not withheld
