@@ -26,8 +26,8 @@ _KV001_OVERSUBSCRIBED = Answer(
     ),
     forbidden_changes=("--disable-cuda-graph", "--max-running-requests=128..4096"),
     evidence=("server.log",),
-    note="The pool holds about eleven of these requests; it sits at 0.9 and more, and requests are retracted and "
-    "prefilled again.",
+    note="The pool holds about fifty of these requests at their full length and a hundred are let in, so it fills up "
+    "again and again and requests are retracted and prefilled once more.",
     ref="made up, after the effect in NVIDIA/TensorRT-LLM#16827; admission and retraction simulated by SGLang's rules",
 )
 
@@ -43,10 +43,10 @@ def kv001_oversubscribed() -> Incident:
     done = scene.serve_unseen(load, 120, scrape_every=40)
     return Incident(
         "kv001-oversubscribed",
-        "Long prompts, and requests that are thrown out and computed again",
-        "16k-token prompts, 32 at a time, one H200. Throughput is poor and the p99 of TPOT is terrible while the "
-        "median looks fine.",
-        "reconstructed",
+        "Requests that are thrown out of the cache and computed again",
+        "Short prompts with answers of 3000 tokens, 128 at a time, one H200. Throughput sinks from minute to minute "
+        "and the p99 of TPOT is terrible while the median looks fine.",
+        "synthetic",
         stack(server, "1x NVIDIA H200", "Llama-3.3-70B FP8"),
         ("kv-cache", "retraction"),
         _KV001_OVERSUBSCRIBED,

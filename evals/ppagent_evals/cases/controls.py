@@ -93,7 +93,7 @@ def healthy_tp8_h200() -> Incident:
 
 _IDLE_AFTER_LAUNCH = Answer(
     "not_enough_evidence",
-    note="The log holds a clean start and health checks; no request was served while it was taken.",
+    note="The log holds a clean start and health checks; only one-token probes were served while it was taken.",
     ref="made up",
     must_not_support=("PP001", "PP002", "PP003", "CG001", "KV001", "KV002", "IC001", "LB001", "CP001"),
     forbidden_changes=("--pp-max-micro-batch-size", "--disable-cuda-graph", "--tp-size", "--pp-size"),

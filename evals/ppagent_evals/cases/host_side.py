@@ -76,7 +76,7 @@ _CP002_SLOW_TOKENIZER = Answer(
     ),
     forbidden_changes=("--disable-cuda-graph", "--max-running-requests"),
     evidence=("server.log", "bench.jsonl"),
-    note="128 running and 3.3k tok/s a rank are 39 ms a token; the client sees 180. Between them stand one tokenizer "
+    note="27 running and 690 tok/s a rank are 39 ms a token; the client sees 180. Between them stand one tokenizer "
     "process at 100 % of a core and a slow tokenizer.",
     ref="sgl-project/sglang#23393 (180 and 39 ms, batch 1024 and 128); log and processes rebuilt",
 )

@@ -102,8 +102,8 @@ _PP009_8B_OVER_EIGHT = Answer(
     fixes=(fix(unset=("--pp-size",)), fix(pp_size="1..2"), fix(dp_size="2..8")),
     forbidden_changes=("--disable-cuda-graph", "--pp-max-micro-batch-size=1"),
     evidence=("server.log",),
-    note="Four layers a stage are a millisecond of work; the model fits one card seven times over. One replica on "
-    "each card is the layout.",
+    note="Four layers a stage are a millisecond of work; and the model fits one card. One replica on each card is "
+    "the layout.",
     ref="vllm-project/vllm#11500 (both throughputs, 20-50 % utilisation), retold for SGLang; hardware made up",
 )
 

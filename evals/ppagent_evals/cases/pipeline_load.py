@@ -45,7 +45,7 @@ def pp003_limit_left_behind() -> Incident:
         "pp003-limit-left-behind",
         "A micro-batch limit from an experiment met the full load",
         "Last week I tested with 8 users and this was great. Now 64 users are on it and time to first token went to "
-        "more than a minute while the KV cache is empty.",
+        "more than half a minute while the KV cache is empty.",
         "synthetic",
         stack(server, "8x NVIDIA H20-3e 141 GB", "DeepSeek-R1-0528"),
         ("pp", "admission"),

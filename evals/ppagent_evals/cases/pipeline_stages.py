@@ -46,7 +46,7 @@ def pp004_61_layers() -> Incident:
         "61 layers over eight stages, twelve of them on the last",
         "All eight slots are filled now (2 requests each) but we stay at 175 tok/s. nvidia-smi says 100 % "
         "everywhere, yet the last card is the only hot one.",
-        "reconstructed",
+        "synthetic",
         stack(server, "8x NVIDIA H20-3e 141 GB", "DeepSeek-R1-0528"),
         ("pp", "layer-split"),
         _PP004_61_LAYERS,

@@ -116,7 +116,7 @@ def sp001_collapse_at_eight() -> Incident:
         "Multi-token prediction with too many steps",
         "Qwen3.5-122B with its MTP head. With 2 steps we had 232 tok/s at 8 concurrent. I raised the steps to 6 to "
         "get more out of it and now it is below 100, changing from minute to minute.",
-        "reconstructed",
+        "synthetic",
         stack(server, "2x NVIDIA H200", "Qwen3.5-122B-A10B FP8"),
         ("speculation", "mtp"),
         _SP001_COLLAPSE_AT_EIGHT,

@@ -82,7 +82,7 @@ def pp002_two_users_over_eight_stages() -> Incident:
     return Incident(
         "pp002-two-users-over-eight-stages",
         "Two users on a pipeline of eight",
-        "Just the two of us use this PP8 server, and each gets 30 tok/s while the cards idle at 15 %. Which "
+        "Just the two of us use this PP8 server, and each gets 30 tok/s while the cards idle at 20 %. Which "
         "micro-batch setting makes a single answer faster?",
         "synthetic",
         stack(server, "8x NVIDIA H20-3e 141 GB", "DeepSeek-R1-0528"),
@@ -156,7 +156,7 @@ def me001_ttft_without_streaming() -> Incident:
     return Incident(
         "me001-ttft-without-streaming",
         "A time to first token of forty seconds",
-        "bench_serving --disable-stream says mean TTFT is 39 s at 128 concurrent and TPOT is 0. Prefill must be "
+        "bench_serving --disable-stream says mean TTFT is 37 s at 128 concurrent and TPOT is 0. Prefill must be "
         "totally broken. How do I fix the prefill?",
         "reconstructed",
         stack(server, "8x NVIDIA H200", "Qwen3-235B-A22B BF16"),
