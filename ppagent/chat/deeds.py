@@ -1,40 +1,21 @@
-"""What a tool would do, told before it does it.
+"""What a tool would do, told before it does it: as it announces it, else by its name, its arguments and its summary.
 
-A tool may have a method `announce(context, arguments) -> Announcement`. One that has none is shown by its name, its
-arguments and its own summary; arguments called `argv` and `host` are a command, and where it runs.
+Arguments called `argv` and `host` are a command, and where it runs.
 """
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from ppagent.agent.state import CallRow
 from ppagent.agent.toolbox import Offer
 from ppagent.chat.consent import Deed
 from ppagent.chat.session import Session
-from ppagent.plugins import ToolContext
+from ppagent.errors import ToolError
+from ppagent.plugins import Announcement, Announces
 from ppagent.targets.target import Target
-
-
-@dataclass(frozen=True)
-class Announcement:
-    """What would happen."""
-
-    runs: str
-    """The exact command."""
-    seconds: float | None = None
-    effect: str = ""
-    where: str = ""
-
-
-@runtime_checkable
-class Announces(Protocol):
-    """A tool that tells beforehand what it would do."""
-
-    def announce(self, context: ToolContext, arguments: BaseModel) -> Announcement: ...
 
 
 def deed_of(session: Session, call: CallRow) -> Deed:
@@ -69,6 +50,6 @@ def _announced(session: Session, offer: Offer | None, call: CallRow) -> Announce
         return Announcement("")
     try:
         arguments = offer.tool.arguments.model_validate(call["arguments"])
-    except ValidationError:
-        return Announcement("")
-    return offer.tool.announce(session.desk.context, arguments)
+        return offer.tool.announce(session.desk.context, arguments)
+    except (ToolError, ValidationError) as error:
+        return Announcement("", effect=f"{offer.tool.summary} It cannot be announced: {error}")

@@ -1,5 +1,6 @@
 """Writes what a target holds as a recording: every artifact that is there, secrets masked, and the user's words."""
 
+import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,8 +11,13 @@ import yaml
 from ppagent.chat.home import private_folder
 from ppagent.chat.session import Session
 from ppagent.errors import ExitStatus, NotRecorded, ToolError, UserError
+from ppagent.evidence.evidence import Evidence, FactValue
 from ppagent.evidence.masking import mask
 from ppagent.targets.target import Artifact, Shared, Target
+
+MEASURES = "bench.run"
+_BENCH_NAMES = {"concurrency": "max_concurrency", "achieved_concurrency": "concurrency"}
+"""Facts of a level, and what bench_serving calls them."""
 
 LARGEST_SOURCE_FILES = 400
 """A recording may hold parts of the package; all of it is for the store of published versions."""
@@ -23,7 +29,7 @@ def keep_recording(session: Session, folder: Path) -> list[str]:
         raise UserError(f"{folder} is not empty.", "Name a folder that is not there yet.")
     target = session.desk.context.target
     kept: list[str] = []
-    for name, text in _texts(target):
+    for name, text in _with_measured(session, _texts(target)):
         _write(folder / name, mask(text))
         kept.append(name)
     _write(folder / "incident.yaml", _incident(session, folder.name))
@@ -42,6 +48,28 @@ def _texts(target: Target) -> Iterator[tuple[str, str]]:
         yield from ((f"hosts/{host}/{name}", text) for name, text in scrapes)
         yield from _source(target, host)
     yield from _there(Shared.BENCH.value, lambda: target.shared(Shared.BENCH))
+
+
+def _with_measured(session: Session, texts: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The texts, the levels that were measured in the session behind those that the target holds."""
+    rows = [
+        json.dumps({_BENCH_NAMES.get(key, key): value for key, value in row.items()} | {"tool": "ppagent"})
+        for item in session.desk.ledger.evidence
+        if item.tool == MEASURES
+        for row in _levels(item)
+    ]
+    added = "".join(f"{row}\n" for row in rows)
+    known = False
+    for name, text in texts:
+        known = known or name == Shared.BENCH.value
+        yield name, f"{text.rstrip()}\n{added}" if name == Shared.BENCH.value else text
+    if added and not known:
+        yield Shared.BENCH.value, added
+
+
+def _levels(item: Evidence) -> list[dict[str, FactValue]]:
+    rows = item.facts.get("bench.levels")
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def _there(name: str, read: Callable[[], str]) -> Iterator[tuple[str, str]]:

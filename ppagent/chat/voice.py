@@ -31,6 +31,7 @@ EVIDENCE_SHARE = 0.5
 CHARACTERS_PER_TOKEN = 3
 LONGEST_ANSWER = 40_000
 
+_IDS = re.compile(r"\b(?:[A-Z]{2}\d{3}|[HMPE]\d{1,3})\b")
 _CITED = re.compile(r"\bE\d+\b")
 _THINK = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 
@@ -109,7 +110,7 @@ def unbacked(answer: str, view: View) -> list[str]:
     for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.)\s)", answer):
         cites = tuple(dict.fromkeys(_CITED.findall(paragraph)))
         words = " ".join(_CITED.sub("", paragraph).replace("`", "").split())[:400]
-        if re.search(r"\d|--", words):
+        if re.search(r"\d|--", _IDS.sub("", words)):
             found += problems(Statement(words, cites), grounds)
         if says_to_act(words):
             found.append("it holds a command, a path or an address, which are its own and not ppagent's")

@@ -8,7 +8,7 @@ from ppagent.chat.case import answer_of, ask_causes, ask_cure, case_lines, confi
 from ppagent.chat.commands.command import Command
 from ppagent.chat.home import write_private
 from ppagent.chat.keep import keep_recording
-from ppagent.chat.looking import know
+from ppagent.chat.looking import at_work, know
 from ppagent.chat.session import Session
 from ppagent.errors import UserError
 from ppagent.report.document import document_of
@@ -35,8 +35,7 @@ def export(session: Session, words: str) -> None:
     know(session)
     match wanted.form:
         case "recording":
-            kept = keep_recording(session, wanted.path)
-            session.say([Line(f"  {len(kept)} artifacts, secrets masked, are in"), Line(f"  {wanted.path}", "command")])
+            _keep(session, wanted.path)
         case "case":
             _case(session, wanted)
         case _:
@@ -67,8 +66,8 @@ def _report(session: Session, form: str) -> str:
     document = document_of(session.found())
     if form == "markdown":
         return as_markdown(document) + transcript.as_markdown(session.said)
-    page = as_html(document)
-    return page.replace("</body>", f"{transcript.as_html(session.said)}</body>", 1)
+    before, end, after = as_html(document).rpartition("</main>")
+    return f"{before}{transcript.as_html(session.said)}{end}{after}"
 
 
 def _case(session: Session, wanted: Wanted) -> None:
@@ -87,7 +86,21 @@ def _case(session: Session, wanted: Wanted) -> None:
     session.say(case_lines(str(wanted.path), answer, session.screen.width))
 
 
+def record(session: Session, words: str) -> None:
+    """The target as a recording."""
+    if not words:
+        raise UserError("/record needs a folder.", "Write /record DIR.")
+    _keep(session, Path(words).expanduser())
+
+
+def _keep(session: Session, folder: Path) -> None:
+    with at_work(session), session.screen.working(f"recording {session.desk.context.target.name}"):
+        kept = keep_recording(session, folder)
+    session.say([Line(f"  {len(kept)} artifacts, secrets masked, are in"), Line(f"  {folder}", "command")])
+
+
 COMMANDS = (
+    Command("record", "DIR", "Writes what the target holds now as a recording, secrets masked.", record),
     Command(
         "export",
         "[FILE|recording DIR|case DIR]",

@@ -47,8 +47,8 @@ def evidence(session: Session, words: str) -> None:
         return
     items = [item for item in found.evidence if int(item.id[1:]) in wanted]
     if not items:
-        last = found.evidence[-1].id if found.evidence else "none"
-        raise UserError(f"There is no evidence {words}.", f"The last is {last}.")
+        advice = f"The last is {found.evidence[-1].id}." if found.evidence else "Nothing was found yet."
+        raise UserError(f"There is no evidence {words}.", advice)
     session.say([line for item in items for line in evidence_lines(item, session.screen.width)])
 
 

@@ -10,6 +10,7 @@ from ppagent.brains.rules import RulesBrain
 from ppagent.chat.answers.cost import cost_lines
 from ppagent.chat.commands.command import Command, Leave, Switch
 from ppagent.chat.session import Session
+from ppagent.chat.steps import clipped
 from ppagent.chat.store import MOST_LISTED, conversations
 from ppagent.chat.voice import Voice
 from ppagent.config import profile_of
@@ -70,8 +71,8 @@ def sessions(session: Session, words: str) -> None:
     for kept in list(conversations())[:MOST_LISTED]:
         mark = "*" if kept.id == session.id else " "
         target = Path(kept.target).name
-        text = f"{mark} {kept.id}  {kept.at.replace('T', ' ')}  {target:<20} E{kept.evidence:<4} {kept.question}"
-        lines.append(Line(" ".join(text.split("\n"))[: session.screen.width]))
+        text = f"{mark} {kept.id}  {target:<16}  E{kept.evidence:<4} {kept.question}"
+        lines.append(clipped(Line(" ".join(text.split("\n"))), session.screen.width))
     session.screen.show([*lines, Line("  /resume ID goes on with one of them", "dim")])
 
 

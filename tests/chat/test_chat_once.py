@@ -1,0 +1,90 @@
+import io
+from pathlib import Path
+
+import pytest
+
+from ppagent.cli.main import main
+from ppagent.errors import ExitStatus
+from tests.chat.conftest import SEED
+
+
+def ask(words: str, monkeypatch: pytest.MonkeyPatch, *argv: str) -> int:
+    monkeypatch.setattr("sys.stdin", io.StringIO(words))
+    return main(["chat", *argv])
+
+
+def test_a_question_through_a_pipe_is_answered_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ask("why is it slow?\n", monkeypatch, str(SEED)) == ExitStatus.OK
+
+    shown = capsys.readouterr().out
+    assert "DIAGNOSED  Micro-batches unfilled (PP001)" in shown
+    assert "> " not in shown.splitlines()[0]
+    assert "\x1b" not in shown
+    assert "grade 0" not in shown
+
+
+def test_commands_through_a_pipe_run_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ask("/board\n\n/propose P2\n/quit\n/board\n", monkeypatch, str(SEED)) == ExitStatus.OK
+
+    shown = capsys.readouterr().out
+    assert shown.count("causes, ") == 1
+    assert "THEN, one restart  (P2: CG001 PP001)" in shown
+
+
+def test_pasted_text_holds_its_own_question(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = "Why only 95 tok/s? python -m sglang.launch_server --model-path m --pp-size 8 --disable-cuda-graph\n"
+
+    assert ask(words, monkeypatch, "-") in (ExitStatus.OK, ExitStatus.NOT_ENOUGH_EVIDENCE)
+
+    assert "--disable-cuda-graph is in the launch" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "argv", "status", "says"),
+    [
+        ("", (str(SEED),), ExitStatus.USAGE, "Nothing was asked."),
+        ("why?", ("no/such/thing",), ExitStatus.USAGE, "There is no file or folder no/such/thing."),
+        ("why?", (), ExitStatus.USAGE, "Give a TARGET, or --resume."),
+        ("/resume", (str(SEED),), ExitStatus.USAGE, "/resume needs a terminal."),
+        ("/nonsense", (str(SEED),), ExitStatus.USAGE, "There is no command /nonsense."),
+        ("why?", ("--resume", "261129-1"), ExitStatus.USAGE, "There is no session 261129-1."),
+        ("why?", (str(SEED), "--brain", "llm"), ExitStatus.USAGE, "No model is named."),
+    ],
+)
+def test_what_cannot_be_answered_is_said_on_the_standard_error(
+    words: str,
+    argv: tuple[str, ...],
+    status: int,
+    says: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert ask(words, monkeypatch, *argv) == status
+    assert says in capsys.readouterr().err
+
+
+def test_a_kept_session_answers_through_a_pipe_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], state: Path
+) -> None:
+    assert ask("why is it slow?", monkeypatch, str(SEED)) == ExitStatus.OK
+    capsys.readouterr()
+
+    assert ask("what should I change?", monkeypatch, "--resume") == ExitStatus.OK
+
+    assert "THEN, one restart  (P2: CG001 PP001)" in capsys.readouterr().out
+    assert len(list((state / "sessions").iterdir())) == 1
+
+
+def test_where_nobody_can_be_asked_the_status_says_that_policy_stood_in_the_way(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    log = tmp_path / "server.log"
+    log.write_text("[2026-11-29 17:48:09] server_args=ServerArgs(model_path='m', pp_size=8)\n")
+
+    assert ask("why is it slow?", monkeypatch, str(log)) == ExitStatus.NOT_ENOUGH_EVIDENCE

@@ -1,0 +1,118 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
+from prompt_toolkit.input import PipeInput, create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from ppagent.chat.completion import SessionCompleter
+from ppagent.chat.loop import talk
+from ppagent.chat.prompt import Prompt, history_file
+from ppagent.chat.session import Session
+from tests.chat.chat_fakes import fake_session, probe, screen_of
+
+
+@pytest.fixture
+def keys() -> Iterator[PipeInput]:
+    """A keyboard."""
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        yield pipe
+
+
+def completions(session: Session, text: str) -> list[str]:
+    completer = SessionCompleter()
+    completer.session = session
+    return [found.text for found in completer.get_completions(Document(text), CompleteEvent())]
+
+
+def test_a_line_is_read_and_ctrl_d_is_the_end(keys: PipeInput) -> None:
+    keys.send_text("why is it slow?\n\x04")
+    prompt = Prompt()
+
+    assert prompt.read() == "why is it slow?"
+    with pytest.raises(EOFError):
+        prompt.read()
+
+
+def test_ctrl_c_interrupts(keys: PipeInput) -> None:
+    keys.send_text("half a line\x03")
+
+    with pytest.raises(KeyboardInterrupt):
+        Prompt().read()
+
+
+def test_pasted_lines_stay_one_message(keys: PipeInput) -> None:
+    keys.send_text("\x1b[200~[2026-11-29] Decode batch\nsecond line\x1b[201~\n")
+
+    assert Prompt().read() == "[2026-11-29] Decode batch\nsecond line"
+
+
+def test_history_outlives_the_session_without_secrets_and_for_its_owner_only(keys: PipeInput) -> None:
+    keys.send_text("use --api-key sk-abcdefghijklmnop1234 please\nwhy?\n\x1b[A\x1b[A\n")
+    Prompt().read()
+    assert Prompt().read() == "why?"
+
+    again = Prompt().read()
+
+    assert again == "use --api-key *** please" or "abcdefghijklmnop1234" not in again
+    assert "abcdefghijklmnop1234" not in history_file().read_text()
+    assert history_file().stat().st_mode & 0o777 == 0o600
+
+
+def test_answers_go_into_no_history(keys: PipeInput, state: Path) -> None:
+    keys.send_text("y\n")
+
+    Prompt().ask("allow it? ")
+
+    assert (state / "history").read_text() == ""
+
+
+def test_tab_completes_a_command(keys: PipeInput) -> None:
+    keys.send_text("/boa\t\n")
+    completer = SessionCompleter()
+    completer.session = fake_session()
+
+    assert Prompt(completer).read() == "/board"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("/ev", ["/evidence"]),
+        ("/why PP00", ["PP001", "PP002", "PP003", "PP004", "PP005", "PP006", "PP007", "PP008", "PP009"]),
+        ("/evidence E4", ["E4", "E40", "E41", "E42", "E43", "E44", "E45", "E46", "E47", "E48", "E49"]),
+        ("/propose P", ["P1", "P2", "P3"]),
+        ("is it KV00", ["KV001", "KV002", "KV003", "KV004", "KV005"]),
+        ("what if --pp-max", ["--pp-max-micro-batch-size"]),
+        ("/predict --pp-async", ["--pp-async-batch-depth"]),
+        ("/export rec", ["recording "]),
+        ("/help cop", ["copy"]),
+        ("plain words ", []),
+        ("/board ", []),
+    ],
+)
+def test_what_is_completed(text: str, expected: list[str], looked: Session) -> None:
+    assert completions(looked, text) == expected
+
+
+def test_flags_are_those_of_the_installed_version(looked: Session) -> None:
+    assert "--disable-cuda-graph" in completions(looked, "--disable-cuda")
+
+
+def test_a_conversation_with_an_approval_and_a_way_out(keys: PipeInput) -> None:
+    from ppagent.plugins import Grade
+
+    tool = probe(Grade.LOAD)
+    session = fake_session(tool)
+    person = Prompt()
+    session.consent.dialog = person
+    keys.send_text("why is it slow?\nno, in production\n/board\n\x03y\n")
+
+    assert talk(session, person) is None
+
+    assert tool.runs == []
+    assert "not allowed: in production" in screen_of(session).text
+    assert "1 causes" in screen_of(session).text
