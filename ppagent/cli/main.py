@@ -17,6 +17,7 @@ from ppagent.errors import ExitStatus, PpagentError, UserError
 COMMANDS: dict[str, tuple[str, str]] = {
     "diagnose": ("ppagent.cli.diagnose", "find out why a server is slow, with evidence, and what to do about it"),
     "chat": ("ppagent.cli.chat", "a session in the terminal: ask, look, try"),
+    "record": ("ppagent.cli.record", "write down all of a server, secrets masked, to diagnose or send"),
     "explain": ("ppagent.cli.explain", "a cause's page, or a launch flag's history over SGLang versions"),
     "flags": ("ppagent.cli.flags", "the launch flags of an SGLang version"),
     "check": ("ppagent.cli.check", "whether an SGLang version would accept a launch command"),

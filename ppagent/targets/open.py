@@ -1,14 +1,18 @@
-"""Opens what a user named: a recording's folder, a log file, pasted text, or live hosts."""
+"""Opens what a user named: a recording's folder or archive, a log file, pasted text, or live hosts."""
 
 import re
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from ppagent.errors import ToolError, UserError
 from ppagent.targets.files import lines
+from ppagent.targets.packed import Packed, is_archive
 from ppagent.targets.pasted import Pasted, read_pasted
 from ppagent.targets.recording import LogFile, Recording, holds_artifacts
 from ppagent.targets.target import Shared, Target
+
+if TYPE_CHECKING:
+    from ppagent.targets.live_host import Windows
 
 _SGLANG_LINE = re.compile(rb"(?i)sglang|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|(?:Decode|Prefill) batch|server_args=")
 _LOG_LINE = re.compile(rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]]*\] |(?:Decode|Prefill) batch")
@@ -16,8 +20,11 @@ _LARGEST_PASTE_MIB = 4
 _ADVICE = "Give a recording's folder, a log file, - for pasted text, local, or an ssh://[user@]host[:port] address."
 
 
-def open_target(text: str, stdin: TextIO | None = None, *, port: int | None = None) -> Target:
-    """The target that `text` names. `port` is the HTTP port of a live server, where it cannot be found or several run.
+def open_target(
+    text: str, stdin: TextIO | None = None, *, port: int | None = None, windows: "Windows | None" = None
+) -> Target:
+    """The target that `text` names. `port` is the HTTP port of a live server, where it cannot be found or several run;
+    `windows` says for how long what changes is watched, where not as usual.
 
     Raises UserError where it names none, in one sentence and what to do about it.
     """
@@ -34,7 +41,7 @@ def open_target(text: str, stdin: TextIO | None = None, *, port: int | None = No
     from ppagent.targets.open_live import is_live, open_live
 
     if is_live(text):
-        return open_live(text, port=port)
+        return open_live(text, port=port) if windows is None else open_live(text, port=port, windows=windows)
     raise UserError(f"There is no file or folder {text}.", _ADVICE)
 
 
@@ -73,6 +80,8 @@ def _is_recording(folder: Path) -> bool:
 def _open_file(path: Path, text: str) -> Target:
     if path.stat().st_size == 0:
         raise UserError(f"The file {text} is empty.", _ADVICE)
+    if is_archive(path):
+        return Packed(path)
     kind = _kind_of(path)
     if kind != "log" and path.stat().st_size <= _LARGEST_PASTE_MIB << 20:
         pasted = _other_parts(path)

@@ -1,0 +1,38 @@
+"""Commands by hand for what could not be had, and those that are run for commands.jsonl."""
+
+from ppagent.targets.target import Artifact
+
+_CARDS = (
+    "timestamp,index,name,utilization.gpu,power.draw,power.limit,memory.used,memory.total,clocks.sm,clocks.max.sm,"
+    "temperature.gpu"
+)
+_ON_CARDS = "gpu_uuid,pid,process_name,used_gpu_memory"
+
+BY_HAND = {
+    Artifact.LAUNCH: "ps -ww -o args= -p $(pgrep -of sglang)",
+    Artifact.SERVER_LOG: "sglang serve ... 2>&1 | tee",
+    Artifact.SERVER_INFO: "curl -s localhost:30000/server_info",
+    Artifact.LOADS: "curl -s localhost:30000/v1/loads",
+    Artifact.GPUS: f"timeout 10 nvidia-smi --query-gpu={_CARDS} --format=csv,nounits -l 1",
+    Artifact.GPU_PROCESSES: f"nvidia-smi --query-compute-apps={_ON_CARDS} --format=csv,nounits",
+    Artifact.TOPOLOGY: "nvidia-smi topo -m",
+    Artifact.MODEL_CONFIG: "cat MODEL_PATH/config.json",
+    Artifact.VERSION: "python -c 'import importlib.metadata as m; print(m.version(\"sglang\"))'",
+    Artifact.ENVIRONMENT: "env | grep -E '^(CUDA|NCCL|SGLANG|OMP)_'",
+    Artifact.PACKAGES: "pip freeze",
+    Artifact.DMESG: "sudo dmesg",
+}
+"""By artifact; what it prints belongs into the artifact's file. The rest is for ppagent on the host itself to read."""
+ON_THE_HOST = "ppagent record local -o DIR"
+METRICS_BY_HAND = "curl -s localhost:30000/metrics"
+"""Some seconds apart, with the server started with --enable-metrics."""
+
+ALSO_RUN = (
+    ("nvidia-smi", "-q"),
+    ("nvidia-smi", "nvlink", "-s"),
+    ("nvidia-smi", "topo", "-p2p", "r"),
+    ("numactl", "-H"),
+    ("lscpu",),
+)
+"""Read-only commands whose answers stand in no artifact of their own, and which a question may come to."""
+ALSO_RUN_S = 20.0

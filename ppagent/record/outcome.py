@@ -1,0 +1,60 @@
+"""What a recording came to: what is in it, what is not and why, and what somebody who reads it should know."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class End(Enum):
+    """How the recording came to its end."""
+
+    FINISHED = "finished"
+    CANCELLED = "cancelled"
+    LOST = "a connection was lost"
+    UNWRITTEN = "the folder could not be written to"
+
+
+@dataclass(frozen=True)
+class Got:
+    """One artifact that was written. `host` is empty for what belongs to the whole deployment."""
+
+    host: str
+    name: str
+    size_bytes: int
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Lack:
+    """One artifact that could not be had, why, and a command that would give it (empty where none would)."""
+
+    host: str
+    name: str
+    why: str
+    command: str = ""
+
+
+@dataclass
+class Outcome:
+    """Collected while recording."""
+
+    end: End = End.FINISHED
+    got: list[Got] = field(default_factory=list)
+    lacks: list[Lack] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
+    """What a recording that is copied never held."""
+    notes: list[str] = field(default_factory=list)
+    """Sentences for incident.yaml: what was cut, what was left out."""
+    why: str = ""
+    """Why it ended early."""
+
+    @property
+    def saw_server(self) -> bool:
+        """Whether anything of an SGLang server is in it."""
+        of_server = ("launch.txt", "server.log", "server_info.json", "processes.json", "metrics")
+        return any(got.name in of_server for got in self.got)
+
+    def add(self, host: str, name: str, size_bytes: int, remark: str = "") -> None:
+        self.got.append(Got(host, name, size_bytes, remark))
+
+    def lack(self, host: str, name: str, why: str, command: str = "") -> None:
+        self.lacks.append(Lack(host, name, why, command))

@@ -1,0 +1,144 @@
+"""The files of the installed sglang package that matter: in which its flags and its scheduler's facts are read."""
+
+import re
+import tempfile
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from ppagent.errors import NotRecorded, ToolError, UserError
+from ppagent.sglang.flags.reader import read_tree
+from ppagent.sglang.flags.source import SERVER_ARGS, SourceTree
+from ppagent.sglang.legality.model_source import takes_stages
+from ppagent.sglang.scheduler_facts import graphs, scheduler
+from ppagent.targets import target
+from ppagent.targets.source_files import SourceFiles
+
+LARGEST_FILE = 1 << 20
+LARGEST_SOURCE = 6 << 20
+_FIRST = (
+    "sglang/version.py",
+    "sglang/_version.py",
+    "sglang/srt/server_args",
+    "sglang/srt/arg_groups/",
+    "sglang/srt/managers/scheduler_pp_mixin.py",
+    "sglang/srt/managers/scheduler.py",
+    "sglang/srt/model_executor/model_runner.py",
+    "sglang/srt/distributed/utils.py",
+)
+_FACTS: tuple[Callable[[SourceTree], object], ...] = (
+    scheduler.read_slots,
+    scheduler.read_limit,
+    scheduler.read_async_depth,
+    scheduler.read_layer_split,
+    scheduler.read_live_keys,
+    scheduler.read_live_answer,
+    graphs.read_tiers,
+)
+_CLASS_NAME = re.compile(r"[A-Za-z_]\w{0,80}")
+
+
+@runtime_checkable
+class InOneGo(Protocol):
+    """A tree elsewhere, which fetches many files at once so that reading them is quick."""
+
+    def fetch(self, paths: Iterable[str]) -> None: ...
+
+
+@dataclass(frozen=True)
+class RecordedSource:
+    """Files by their path in the package, and those that would have made it too large."""
+
+    files: dict[str, str]
+    left_out: tuple[str, ...] = ()
+
+
+def recorded_source(tree: target.SourceTree, architectures: Iterable[str] = ()) -> RecordedSource:
+    """What of `tree` belongs into a recording. `architectures` names the model's classes.
+
+    All of it where it is a recording's already. Raises NotRecorded where there is none of it.
+    """
+    held = frozenset(tree.files())
+    wanted = _Wanted(tree, held)
+    if isinstance(tree, SourceFiles):
+        wanted.take(held)
+    else:
+        wanted.take(path for path in held if path.startswith(_FIRST) and path.endswith(".py"))
+        wanted.take(_model_files(tree, architectures))
+        _complete(wanted, tuple(architectures))
+    if not wanted.files:
+        raise NotRecorded("nothing of the installed source that matters is there")
+    return RecordedSource(dict(sorted(wanted.files.items())), tuple(sorted(wanted.left_out)))
+
+
+class _Wanted:
+    """Files taken so far, within the size that a recording's source may have."""
+
+    def __init__(self, tree: target.SourceTree, held: frozenset[str]) -> None:
+        self._tree = tree
+        self._held = held
+        self._size = 0
+        self.files: dict[str, str] = {}
+        self.left_out: set[str] = set()
+
+    def take(self, paths: Iterable[str]) -> dict[str, str]:
+        """Takes those that are there and new; returns what was taken."""
+        new = sorted({path for path in paths if path in self._held} - set(self.files) - self.left_out)
+        if isinstance(self._tree, InOneGo):
+            self._tree.fetch(new)
+        return {path: self.files[path] for path in new if self._take(path)}
+
+    def _take(self, path: str) -> bool:
+        try:
+            text = self._tree.read(path)
+        except ToolError:
+            self.left_out.add(path)
+            return False
+        size = len(text.encode("utf-8", errors="replace"))
+        if size > LARGEST_FILE or self._size + size > LARGEST_SOURCE:
+            self.left_out.add(path)
+            return False
+        self._size += size
+        self.files[path] = text
+        return True
+
+
+def _model_files(tree: target.SourceTree, architectures: Iterable[str]) -> set[str]:
+    """Where the model's classes are defined."""
+    found: set[str] = set()
+    for name in architectures:
+        if not _CLASS_NAME.fullmatch(name):
+            continue
+        try:
+            found |= {hit.path for hit in tree.grep(rf"^class {name}\b", "sglang/srt/models", 10)}
+        except ToolError:  # without it the model's class is known by version
+            continue
+    return found
+
+
+def _complete(wanted: _Wanted, architectures: tuple[str, ...]) -> None:
+    """Reads what was taken as a diagnosis would, and takes every file that is then looked for, until none is."""
+    with tempfile.TemporaryDirectory(prefix="ppagent-source-") as name:
+        root = Path(name)
+        new = dict(wanted.files)
+        while new:
+            for path, text in new.items():
+                copy = root / path
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_text(text, encoding="utf-8", errors="replace")
+            new = wanted.take(_looked_for(root / "sglang", architectures))
+
+
+def _looked_for(package: Path, architectures: tuple[str, ...]) -> set[str]:
+    """Files of the package that reading it asked for and did not find."""
+    tree = SourceTree(package)
+    if (package / SERVER_ARGS).is_file():
+        with suppress(UserError):  # a fork whose flags cannot be read here cannot be read from the recording either
+            read_tree(tree)
+    for read in _FACTS:
+        read(tree)
+    for architecture in architectures:
+        takes_stages(tree, architecture)
+    return {f"sglang/{path}" for path, digest in tree.digests.items() if not digest}
