@@ -33,7 +33,7 @@ class Shape:
     def __post_init__(self) -> None:
         if self.concurrency is None and self.rate is None:
             raise ValueError("a level needs a concurrency or a rate")
-        if (self.concurrency or 1) < 1 or (self.rate is not None and self.rate <= 0):
+        if (self.concurrency is not None and self.concurrency < 1) or (self.rate is not None and self.rate <= 0):
             raise ValueError("concurrency is 1 or more, a rate above 0")
 
     @property

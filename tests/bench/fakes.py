@@ -52,6 +52,11 @@ class FakeServer:
     launched_limit: int | None = None
     tokens_at_once: int = 1
     wanted_port: int = 0
+    tells_state: bool = True
+    closes_idle: bool = False
+    """Whether a connection is closed as soon as an answer is out, without saying so."""
+    tokens_of_others: int = 0
+    """Counted with every look at the metrics, as other people's traffic would be."""
     served: int = 0
     settings: list[dict[str, Any]] = field(default_factory=list)
     generated: int = 0
@@ -90,6 +95,11 @@ class FakeServer:
     @property
     def endpoint(self) -> Endpoint:
         return parse_endpoint(self.url)
+
+    @property
+    def _key(self) -> str:
+        """What the limit was called in this version."""
+        return "max_micro_batch_size" if self.version.startswith("0.4") else "pp_max_micro_batch_size"
 
     @property
     def in_flight(self) -> int:
@@ -176,6 +186,7 @@ class FakeServer:
                 row = {"dp_rank": 0, "num_running_reqs": running, "num_waiting_reqs": len(self.waiting)}
                 return 200, json.dumps({"loads": [row]})
             case "/metrics" if self.with_metrics:
+                self.generated += self.tokens_of_others
                 return 200, (
                     f'sglang:generation_tokens_total{{model_name="m"}} {self.generated}\n'
                     f'sglang:e2e_request_latency_seconds_sum{{model_name="m"}} {self.latency_sum}\n'
@@ -187,7 +198,7 @@ class FakeServer:
 
     def _info(self) -> dict[str, Any]:
         state = {
-            "pp_max_micro_batch_size": self.limit,
+            self._key: self.limit,
             "effective_max_running_requests_per_dp": self.max_running,
             "pp_size": self.stages,
         }
@@ -199,12 +210,12 @@ class FakeServer:
             "device": "cuda",
             "max_running_requests": self.max_running,
             "pp_max_micro_batch_size": self.launched_limit,
-            "internal_states": [state],
+            "internal_states": [state] if self.tells_state else [],
         }
 
     def _set(self, wanted: dict[str, Any]) -> list[bool]:
         self.settings.append(wanted)
-        value = wanted.get("pp_max_micro_batch_size")
+        value = wanted.get(self._key)
         done = not self.refuses and isinstance(value, int) and 1 <= value <= self.default_limit
         if done:
             self.limit = value
@@ -243,7 +254,7 @@ class FakeServer:
             writer.write(_chunk(b"data: " + json.dumps(self._event(request)).encode() + b"\n\n"))
         writer.write(_chunk(b"data: [DONE]\n\n") + b"0\r\n\r\n")
         await writer.drain()
-        return True
+        return not self.closes_idle
 
     def _event(self, request: Running) -> dict[str, Any]:
         ended = request.tokens >= request.wanted

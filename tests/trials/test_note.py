@@ -1,0 +1,70 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ppagent.errors import ToolError
+from ppagent.trials.note import RestoreNote, all_notes, note_path, read_note, remove_note, write_note
+
+SERVER = "http://127.0.0.1:30000"
+
+
+def test_a_note_is_read_as_it_was_written_and_gone_once_removed(data: Path) -> None:
+    note = RestoreNote("live", SERVER, key="pp_max_micro_batch_size", old=512, new=2)
+    path = write_note(note)
+    assert path.is_relative_to(data)
+    assert read_note(SERVER) == note
+    assert all_notes() == (note,)
+    remove_note(SERVER)
+    assert read_note(SERVER) is None
+    assert all_notes() == ()
+
+
+def test_only_its_owner_can_read_a_note() -> None:
+    path = write_note(RestoreNote("live", SERVER))
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_notes_of_different_servers_do_not_meet() -> None:
+    write_note(RestoreNote("live", SERVER, old=1))
+    write_note(RestoreNote("live", "http://other:1", old=2))
+    first = read_note(SERVER)
+    assert first is not None
+    assert first.old == 1
+
+
+def test_the_note_of_a_process_that_runs_is_at_work_and_of_one_that_ended_is_left_behind() -> None:
+    assert RestoreNote("live", SERVER).running
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    assert not RestoreNote("live", SERVER, pid=ended.pid, pid_started="1").running
+
+
+def test_another_process_under_the_same_number_is_not_the_one_that_wrote_it() -> None:
+    assert not RestoreNote("live", SERVER, pid=os.getpid(), pid_started="1").running
+
+
+def test_a_note_of_another_machine_is_not_running_here() -> None:
+    assert not RestoreNote("live", SERVER, machine="elsewhere").running
+
+
+def test_a_broken_note_is_an_error_and_not_no_note() -> None:
+    path = note_path(SERVER)
+    path.parent.mkdir(parents=True)
+    path.write_text("{half")
+    with pytest.raises(ToolError, match="cannot be read"):
+        read_note(SERVER)
+
+
+def test_without_a_place_for_the_note_nothing_may_be_changed(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ToolError, match="cannot be written"):
+        write_note(RestoreNote("live", SERVER), tmp_path / "file")
+
+
+def test_a_note_is_plain_json(data: Path) -> None:
+    path = write_note(RestoreNote("relaunch", SERVER, launch={"folder": "/x", "python": "/usr/bin/python3"}))
+    assert json.loads(path.read_text())["launch"]["folder"] == "/x"
