@@ -1,10 +1,10 @@
 """What the evidence says of decode CUDA graphs: asked off, forced off, used, and up to which batch."""
 
-import json
 from dataclasses import dataclass
 
 from ppagent.causes.situation import Cites, Known
 from ppagent.evidence.facts import Fact, Facts
+from ppagent.evidence.json_text import read_json
 
 CAPTURE_SIZES = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 80, 96, 128, 160, 192, 224, 256, 320, 384, 448, 512)
 """Round batch sizes that every version's default list holds (0.4.7-0.5.23, server_args and cuda_graph_runner)."""
@@ -55,10 +55,10 @@ def _off(facts: Facts, prefix: str) -> OffSwitch | None:
 
 def _decode_backend(config: Fact) -> object:
     """`decode.backend` of a cuda_graph_config, which is JSON text in a launch and an object in /server_info."""
-    value = config.value
+    value: object = config.value
     if isinstance(value, str):
         try:
-            value = json.loads(value)
+            value = read_json(value)
         except ValueError:
             return None
     decode = value.get("decode") if isinstance(value, dict) else None

@@ -1,11 +1,11 @@
 """The part of a recording that `ppagent predict` needs, read into the model's terms."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from ppagent.cli.recorded import first_gpu, open_recorded, recorded, recorded_object, recorded_version, shared
 from ppagent.errors import ExitStatus, UserError
+from ppagent.evidence.json_text import read_json
 from ppagent.model.architecture import read_architecture
 from ppagent.model.hardware import Card, find_card
 from ppagent.model.levels import Level, levels_from_bench
@@ -49,8 +49,8 @@ def _levels(target: Target) -> tuple[Level, ...]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
+            row = read_json(line)
+        except ValueError as error:
             raise UserError(f"bench.jsonl, line {number} is no JSON object.", "Correct or remove the line.") from error
         if isinstance(row, dict):
             rows.append(row)

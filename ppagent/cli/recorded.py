@@ -1,12 +1,12 @@
 """What commands read from a recording beside a diagnosis: through the target's door, so within its folder only."""
 
 import csv
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 from ppagent.errors import ExitStatus, NotRecorded, UserError
+from ppagent.evidence.json_text import read_json
 from ppagent.targets.files import LARGEST_TEXT_MIB
 from ppagent.targets.recording import Recording
 from ppagent.targets.target import Artifact, Shared, Target
@@ -44,8 +44,8 @@ def recorded_object(target: Target, host: str, artifact: Artifact) -> dict[str, 
     """A host's JSON object; empty where it was not recorded. Raises UserError where it is none."""
     text = recorded(target, host, artifact)
     try:
-        value = json.loads(text or "{}")
-    except (ValueError, RecursionError) as error:
+        value = read_json(text or "{}")
+    except ValueError as error:
         raise UserError(f"{artifact.value} is no JSON.", "Record it again, or remove it.") from error
     if not isinstance(value, dict):
         raise UserError(f"{artifact.value} is no JSON object.", "Record it again, or remove it.")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ppagent.errors import ToolError
-from ppagent.sglang.server_info import number, read_json, text_of, whole
+from ppagent.sglang.server_info import number, read_answer, text_of, whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class Loads:
 
 def parse_loads(text: str) -> Loads:
     """Read either endpoint's body; ToolError where it is neither."""
-    body = read_json(text, "/v1/loads")
+    body = read_answer(text, "/v1/loads")
     rows = body.get("loads", body.get("load")) if isinstance(body, dict) else body
     tokens = None if isinstance(rows, str) else whole(rows)
     if tokens is not None:

@@ -5,12 +5,12 @@ two differ: `pp_max_micro_batch_size` at the top stays null, its effective value
 0 answers. Read in `srt/entrypoints/http_server.py` and `Scheduler.get_internal_state` of 0.4.7 to 0.5.23.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ppagent.errors import ToolError
+from ppagent.evidence.json_text import read_json
 from ppagent.sglang.logs.server_args import MASK, is_secret
 
 _NOT_ARGS = frozenset(
@@ -129,20 +129,19 @@ def _args(row: Mapping[str, object]) -> dict[str, object]:
 
 def read_object(text: str, what: str) -> dict[str, object]:
     """The JSON object in `text`; ToolError where there is none. `what` names the source in the message."""
-    body = read_json(text, what)
+    body = read_answer(text, what)
     if not isinstance(body, dict):
         raise ToolError(f"{what} answered with {_shape(body)} where a JSON object was expected.")
     return body
 
 
-def read_json(text: str, what: str) -> object:
+def read_answer(text: str, what: str) -> object:
     """The JSON in `text`; ToolError with its beginning where it is none."""
     try:
-        body: object = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return read_json(text)
+    except ValueError as error:
         begin = " ".join(text[:80].split())
         raise ToolError(f"{what} gave no JSON ({error}); it begins with: {begin!r}.") from error
-    return body
 
 
 def _shape(value: object) -> str:

@@ -86,3 +86,15 @@ def test_rules_still_see_what_a_misspelled_flag_was_meant_to_say() -> None:
 
 def test_nothing_near_gives_no_advice() -> None:
     assert other_name("--xyzzy", catalogue_of("0.5.10")) is None
+
+
+@pytest.mark.parametrize("odd", ["[" * 100_000, '{"a":' * 50_000])
+def test_json_that_nests_without_end_is_no_json(odd: str) -> None:
+    assert refused(f"--json-model-override-args '{odd}'", "0.5.10") == ["--json-model-override-args"]
+
+
+@pytest.mark.parametrize("digits", ["9" * 400, "9" * 5000, "-" + "9" * 5000, "9" * 400 + "Ki"])
+@pytest.mark.parametrize("flag", ["--pp-size", "--context-length", "--max-total-tokens", "--mem-fraction-static"])
+def test_a_value_of_endless_digits_is_judged_and_nothing_fails(flag: str, digits: str) -> None:
+    problems(f"{flag} {digits}", "0.5.20", env="SGLANG_PP_LAYER_PARTITION=1,2", layers=61)
+    parse_launch(f"sglang serve m {flag} {digits}", None)

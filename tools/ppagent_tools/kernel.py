@@ -8,7 +8,7 @@ from ppagent_tools.reading import Document
 MOST_LINES = 50
 
 _XID = re.compile(
-    r"NVRM: (?:GPU at )?(?:PCI:\S+: )?Xid \((?:PCI:)?(?P<gpu>[0-9A-Fa-f:.]+)\): (?P<code>\d+)(?:, (?P<text>.*))?"
+    r"NVRM: (?:GPU at )?(?:PCI:\S+: )?Xid \((?:PCI:)?(?P<gpu>[0-9A-Fa-f:.]+)\): (?P<code>\d{1,6})\b(?:, (?P<text>.*))?"
 )
 _TROUBLE = re.compile(
     r"\bAER\b.*(?:error|lost|multiple)|PCIe Bus Error|fallen off the bus|RmInitAdapter failed"

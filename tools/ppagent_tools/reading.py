@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ppagent.errors import NotRecorded, ToolError
 from ppagent.evidence.evidence import FactValue, Finding
+from ppagent.evidence.json_text import read_json
 from ppagent.evidence.kept import DEEPEST
 from ppagent.evidence.ledger import EXCERPT_LIMIT
 from ppagent.plugins import ToolContext
@@ -81,11 +82,11 @@ def on_each_host(context: ToolContext, read: Callable[[str], Iterable[Finding]])
 def parse_json(found: Document) -> object:
     """The document as JSON. Raises ToolError with the line where it is none."""
     try:
-        return json.loads(found.text)
+        return read_json(found.text)
     except json.JSONDecodeError as error:
         raise found.error(f"no JSON: {error.msg}", error.lineno) from error
-    except (ValueError, RecursionError) as error:
-        raise found.error("no JSON: nested too deeply, or a number that is too long") from error
+    except ValueError as error:
+        raise found.error(f"no JSON: {error}") from error
 
 
 def json_object(found: Document) -> dict[str, object]:

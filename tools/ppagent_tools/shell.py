@@ -1,6 +1,5 @@
 """One more command on a host: a listed one that only reads, or any other that a person allows, seeing all of it."""
 
-import json
 import shlex
 from collections.abc import Sequence
 
@@ -8,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from ppagent.errors import NotRecorded, ToolError
 from ppagent.evidence.evidence import FactValue, Finding
+from ppagent.evidence.json_text import read_json
 from ppagent.plugins import Grade, Tool, ToolContext
 from ppagent.targets.commanded import Commanded
 from ppagent.targets.remote.link import End
@@ -93,7 +93,7 @@ def _must_lead_nowhere_else(target: Commanded, host: str, paths: Sequence[str], 
 
 def _run(target: Commanded, host: str, argv: Sequence[str]) -> Finding:
     ran = target.command(host, argv, RUN_S)
-    if ran.exit is None and not ran.stdout:
+    if ran.end is not End.EXITED and not ran.stdout:
         raise ToolError(f"{shlex.join(argv)} on {host}: {ran.complaint}")
     said = ran.stderr.decode("utf-8", errors="replace")
     return _finding(host, argv, ran.exit, ran.text, said if ran.end is End.EXITED else f"{said}\n{ran.complaint}")
@@ -103,9 +103,9 @@ def _recorded(context: ToolContext, host: str, argv: Sequence[str]) -> Finding:
     """The same command as a recording has it."""
     for line in context.target.text(host, Artifact.COMMANDS).splitlines():
         try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise ToolError(f"{Artifact.COMMANDS.value} of {host}: no JSON: {error.msg}") from error
+            row = read_json(line)
+        except ValueError as error:
+            raise ToolError(f"{Artifact.COMMANDS.value} of {host}: no JSON: {error}") from error
         if isinstance(row, dict) and row.get("argv") == list(argv):
             return _finding(host, argv, row.get("exit"), str(row.get("stdout", "")), str(row.get("stderr", "")))
     raise NotRecorded(f"{shlex.join(argv)} was not recorded")

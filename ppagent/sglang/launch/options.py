@@ -9,7 +9,7 @@ from ppagent.sglang.launch.spelling import canonical_dest
 from ppagent.sglang.launch.words import Word
 
 _NEGATIVE_NUMBER = re.compile(r"-\d+\Z|-\d*\.\d+\Z")
-_SUFFIXED_INT = re.compile(r"(\d+(?:\.\d+)?)(Ki|Mi|Gi|Ti|k|M|G|T)\Z")
+_SUFFIXED_INT = re.compile(r"(\d{1,15}(?:\.\d+)?)(Ki|Mi|Gi|Ti|k|M|G|T)\Z")
 _FACTORS = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 
 
@@ -183,14 +183,14 @@ def _suffixed(text: str) -> FlagValue:
     match = _SUFFIXED_INT.fullmatch(text.strip())
     if match:
         return int(float(match.group(1)) * _FACTORS[match.group(2)])
-    return int(text) if re.fullmatch(r"\s*-?\d+\s*", text) else text
+    return int(text) if re.fullmatch(r"\s*-?\d{1,18}\s*", text) else text
 
 
 def _guess(values: Iterable[str]) -> FlagValue:
     """Without a declared type: a number where it reads as one, True where nothing follows."""
     guessed: list[FlagValue] = []
     for value in values:
-        if re.fullmatch(r"-?\d+", value):
+        if re.fullmatch(r"-?\d{1,18}", value):
             guessed.append(int(value))
         elif re.fullmatch(r"-?\d*\.\d+", value):
             guessed.append(float(value))

@@ -1,8 +1,8 @@
 """What argparse makes of each flag: unknown, ambiguous, mistyped, deprecated."""
 
-import json
 from collections.abc import Iterator
 
+from ppagent.evidence.json_text import read_json
 from ppagent.sglang.flags.flag import Flag
 from ppagent.sglang.launch.options import Option, convert
 from ppagent.sglang.legality.case import Case, option_text
@@ -98,7 +98,7 @@ def _fits(flag: Flag, value: str) -> bool:
         return not isinstance(convert(value, flag), str)
     if flag.type == "json":
         try:
-            json.loads(value)
+            read_json(value)
         except ValueError:
             return False
     return True

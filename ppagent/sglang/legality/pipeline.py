@@ -160,7 +160,8 @@ def partition(case: Case) -> Iterator[Problem]:
     source = case.source_of(_PARTITION)
     if wrong is None or source is None:
         return
-    split = default_split(case.num_layers, stages, case.version) if case.num_layers else None
+    layers = case.num_layers or 0
+    split = default_split(layers, stages, case.version) if 1 <= stages <= layers else None
     instead = f"{PARTITION_VARIABLE}={spell_partition(split)} (the default split)" if split else "one number a stage"
     yield Problem("refused", PARTITION_VARIABLE, wrong, instead, source)
 

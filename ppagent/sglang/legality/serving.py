@@ -1,8 +1,8 @@
 """Chunks, pages, graphs, names and multiplexing. Bounds were read in the published packages 0.4.7 to 0.5.23."""
 
-import json
 from collections.abc import Iterator
 
+from ppagent.evidence.json_text import read_json
 from ppagent.sglang.legality.backends import forced_page_size
 from ppagent.sglang.legality.case import HOOKS, Case, Stated
 from ppagent.sglang.legality.problem import Problem
@@ -115,7 +115,7 @@ def model_override_is_json(case: Case) -> Iterator[Problem]:
     if text is None or not case.given("json_model_override_args"):
         return
     try:
-        json.loads(text)
+        read_json(text)
     except ValueError:
         flag = case.written("json_model_override_args")
         says = f"{flag} is no JSON: {text!r}."
