@@ -53,7 +53,7 @@ def adds_up(steps: Sequence[Step], tolerance: float = 1e-6) -> bool:
 
 def rounded(steps: Sequence[Step], digits: int = 1) -> tuple[Step, ...]:
     """The steps rounded for print so that they still add up: the unexplained part takes what rounding leaves."""
-    cut = [replace(step, value=round(step.value, digits)) for step in steps]
+    cut = [replace(step, value=round(step.value, digits) + 0.0) for step in steps]  # no negative zero
     rest = cut[-1].value - sum(step.value for step in cut[:-1] if step.step != UNEXPLAINED)
     rest = round(rest, digits) + 0.0  # no negative zero
     return tuple(replace(step, value=rest) if step.step == UNEXPLAINED else step for step in cut)

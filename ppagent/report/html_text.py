@@ -29,7 +29,7 @@ def cited(ids: Sequence[str], known: Collection[str]) -> str:
     """The ids in brackets, each a link to its evidence; nothing without ids."""
     if not ids:
         return ""
-    links = (element("a", escape(i), href=f"#{i}") if i in known else escape(i) for i in ids)
+    links = (element("a", escape(i), href=f"#{i}") if i in known else escape(i) for i in dict.fromkeys(ids))
     return f'<span class="cites">[{" ".join(links)}]</span>'
 
 

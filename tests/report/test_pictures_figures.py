@@ -87,6 +87,25 @@ def test_the_ring_as_it_is_stops_growing_where_its_limit_stops_admitting() -> No
     assert now[8] == now[12] == now[16]
 
 
+def test_where_requests_queue_only_those_that_run_are_drawn_and_no_forecast_over_load() -> None:
+    levels = (Level(64, 38.8, "itl", 205.4),)
+    queued = Deployment(levels, 8, 8, (8, 8), (even_shares(8),), slot_limit=1)
+    (now,) = lanes_now(queued, 64)
+    assert now.gives == "8 tokens every 38.8 ms, 205 tok/s"
+    assert now.timeline.requests == 8
+    curves = curves_of(levels, "measured", queued, (P1,))
+    assert curves.band == ()
+    assert [mark.name for mark in curves.marks] == ["P1"]
+
+
+def test_where_prefill_takes_the_time_the_ring_is_drawn_and_the_rate_told_apart() -> None:
+    levels = (Level(1, 16.5, "tpot", 6.0),)
+    ring_now = Deployment(levels, 4, 4, (1, 1), (even_shares(4),))
+    (now,) = lanes_now(ring_now, 1)
+    assert now.gives == "1 token every 16.5 ms of decode; 6 tok/s with prefill, pauses"
+    assert dict(curves_of(levels, "measured", ring_now, ()).now)[1] == 6.0
+
+
 def test_levels_without_a_ring_are_points_alone() -> None:
     curves = curves_of(SEED, "as stated", None, ())
     assert (curves.now, curves.band, curves.marks) == ((), (), ())

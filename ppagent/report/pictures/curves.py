@@ -67,7 +67,8 @@ def draw_curves(curves: Curves, width: float) -> Picture:
     parts += [_mark(mark, index, across, up) for index, mark in enumerate(curves.marks)]
     for x, y in curves.points:
         parts.append(dot(across.px(x), up.px(y), 4.5, "f-now", f"{y:g} tok/s at {x:g}"))
-        parts.append(text(across.px(x), up.px(y) + 18, f"{y:g}", "t-now", "middle"))
+        below = up.px(y) + 18 < up.start - 2
+        parts.append(text(across.px(x), up.px(y) + (18 if below else -9), f"{y:g}", "t-now", "middle"))
     return Picture(width, HEIGHT + 18 * rows, "".join(parts), _says(curves))
 
 

@@ -11,6 +11,8 @@ from ppagent.model.timeline import timeline_at
 from ppagent.report.pictures.timeline import Lane
 
 THROUGHPUT = "output_throughput"
+MOST_OF_THE_TIME = 0.85
+"""Below it, what a benchmark gives is told apart from what the ring turns."""
 
 
 def lanes_of(ring: Deployment, proposals: Sequence[Proposal]) -> tuple[Lane, ...]:
@@ -28,16 +30,35 @@ def lanes_of(ring: Deployment, proposals: Sequence[Proposal]) -> tuple[Lane, ...
 def lanes_now(ring: Deployment, at: int) -> tuple[Lane, ...]:
     """One lane for the least fill that is allowed, another for the most where that is more."""
     fills = {max(1, round(filled_slots(at, fill, ring.slots, ring.slot_limit))) for fill in ring.fill}
-    turn_ms, tokens_per_s = ring.turn_now_ms(at), ring.baseline(at)
     several = len(fills) > 1
     return tuple(
         Lane(
             f"Now, {'if ' if several else ''}{_filled(fill, ring.slots)}",
-            f"{at} tokens every {turn_ms:.3g} ms, {tokens_per_s:.3g} tok/s",
-            timeline_at(ring.shares[0], turn_ms, fill, at),
+            _gives_now(ring, at),
+            timeline_at(ring.shares[0], ring.turn_now_ms(at), fill, admitted(ring, at)),
             now=True,
         )
         for fill in sorted(fills)
+    )
+
+
+def admitted(ring: Deployment, load: int) -> int:
+    """Requests that the slot limit in force lets run; the others wait."""
+    return load if ring.slot_limit is None else min(load, ring.slot_limit * ring.slots)
+
+
+def duty(ring: Deployment, at: int) -> float:
+    """Share of time, 0 to 1, that prefill, think time and ramps leave to the ring: what a benchmark's tok/s shows of
+    the turn."""
+    return min(1.0, ring.turn_now_ms(at) * ring.baseline(at) / (1000.0 * admitted(ring, at)))
+
+
+def _gives_now(ring: Deployment, at: int) -> str:
+    running = admitted(ring, at)
+    every = f"{running} token{'' if running == 1 else 's'} every {ring.turn_now_ms(at):.3g} ms"
+    rate = f"{ring.baseline(at):.3g} tok/s"
+    return (
+        f"{every}, {rate}" if duty(ring, at) > MOST_OF_THE_TIME else f"{every} of decode; {rate} with prefill, pauses"
     )
 
 
@@ -47,12 +68,10 @@ def lane_then(ring: Deployment, at: int, limit: int | None, predicted: Predicted
     running = at if limit is None else min(at, limit * ring.slots)
     filled = fill_now if limit is None else min(-(-running // limit), ring.slots)
     middle = math.sqrt(max(predicted.low, 0.01 * predicted.high) * predicted.high)
-    # A benchmark's tok/s also holds prefill and think time: what they leave of a turn is kept as it is.
-    duty = min(1.0, ring.turn_now_ms(at) * ring.baseline(at) / (1000.0 * at))
     return Lane(
         f"{name}: {_filled(filled, ring.slots)}",
         f"forecast {predicted.low:.3g} to {predicted.high:.3g} tok/s, drawn for {middle:.3g}",
-        timeline_at(ring.shares[0], 1000.0 * running / middle * duty, filled, running),
+        timeline_at(ring.shares[0], 1000.0 * running / middle * duty(ring, at), filled, running),
         now=False,
     )
 

@@ -8,7 +8,7 @@ from ppagent.model.deployment import Deployment
 from ppagent.model.levels import Level
 from ppagent.model.spread import forecast_limit
 from ppagent.report.pictures.curves import Curves, Point, Range, thinned
-from ppagent.report.pictures.lanes import THROUGHPUT
+from ppagent.report.pictures.lanes import THROUGHPUT, admitted, duty
 
 BEYOND = 2
 """The model is carried on to this many times the highest measured load, and no farther."""
@@ -24,7 +24,9 @@ def curves_of(
         return Curves(points, points_name, marks=_marks(priced, None))
     loads = thinned(range(1, BEYOND * levels[-1].concurrency + 1))
     spread = next(((p, limit) for p, _ in priced if (limit := slot_limit_in(p.change)) and p.kind == "live"), None)
-    if spread is None:
+    # A level that was measured while requests queued says how a turn grows neither below nor above it.
+    queued = admitted(ring, levels[-1].concurrency) < levels[-1].concurrency
+    if spread is None or queued:
         return Curves(points, points_name, now=as_it_is(ring, loads), marks=_marks(priced, None))
     proposal, limit = spread
     band = tuple(_spread(ring, limit, load) for load in loads)
@@ -37,15 +39,12 @@ def _tokens_per_s(level: Level) -> float:
 
 
 def as_it_is(ring: Deployment, loads: Sequence[int]) -> tuple[Point, ...]:
-    """The ring as it is; what its slots do not admit waits, and adds nothing."""
-    room = ring.slots * ring.slot_limit if ring.slot_limit else max(loads)
-    points = []
-    for load in loads:
-        admitted = min(load, room)
-        turn_ms = ring.turn_now_ms(admitted)
-        if turn_ms > 0:
-            points.append((float(load), round(1000.0 * admitted / turn_ms, 1)))
-    return tuple(points)
+    """The ring as it is, with the share of time that the highest level leaves to it; what its slots do not admit waits,
+    and adds nothing."""
+    share = duty(ring, ring.levels[-1].concurrency)
+    running = [(load, admitted(ring, load)) for load in loads]
+    turns_ms = [(load, count, ring.turn_now_ms(count)) for load, count in running]
+    return tuple((float(load), round(1000.0 * share * count / ms, 1)) for load, count, ms in turns_ms if ms > 0)
 
 
 def _spread(ring: Deployment, limit: int, load: int) -> tuple[float, float, float]:
