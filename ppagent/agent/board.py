@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ppagent.causes.catalog import all_causes
-from ppagent.causes.cause import Cause
-from ppagent.causes.judge import Judgement, State, judge
+from ppagent.causes.cause import Cause, Observation
+from ppagent.causes.judge import Judgement, State, judge, reconsider
+from ppagent.causes.said import unexplained_gap
 from ppagent.causes.situation import arguments_known, no_cuda, stages
 from ppagent.evidence.facts import Facts
 
@@ -14,6 +15,8 @@ Verdict = Literal["diagnosed", "healthy", "not_enough_evidence"]
 
 NOT_A_FAULT = frozenset({"LB001", "PP002", "PR001", "ME001"})
 """Causes that, alone, leave the server healthy."""
+
+CLIENT_LIMITED = "LB001"
 
 CORE_FACTS = ("decode.lines", "metrics.window_s")
 """A verdict of healthy needs the server seen at work, one way or the other, and its arguments."""
@@ -66,8 +69,20 @@ _ORDER: dict[State, int] = {"supported": 0, "open": 1, "cannot_tell": 2, "refute
 def compute_board(facts: Facts, causes: Iterable[Cause] | None = None) -> Board:
     """The board as the facts have it, over `causes` or all that there are: recomputed whole after every tool call."""
     judged = [judge(cause, facts) for cause in (all_causes() if causes is None else causes)]
+    judged = _explained_away(judged)
     judged.sort(key=lambda j: (_ORDER[j.state], -j.confidence, j.cause.id))
     return Board(tuple(Hypothesis(f"H{n}", j) for n, j in enumerate(judged, 1)))
+
+
+def _explained_away(judged: list[Judgement]) -> list[Judgement]:
+    """"The client offers too little" means that all else is healthy: a fault that is supported speaks against it."""
+    faults = [j for j in judged if j.state == "supported" and j.cause.id not in NOT_A_FAULT]
+    if not faults:
+        return judged
+    top = max(faults, key=lambda j: j.confidence)
+    says = f"not all else is healthy: {top.cause.name} ({top.cause.id})"
+    against = Observation(says, top.because[0].cites, 0.2, 0.5)
+    return [reconsider(j, against) if j.cause.id == CLIENT_LIMITED else j for j in judged]
 
 
 def verdict_of(board: Board, facts: Facts) -> Verdict:
@@ -76,7 +91,8 @@ def verdict_of(board: Board, facts: Facts) -> Verdict:
         return "diagnosed"
     suspects_refuted = all(_is_refuted(board, cause_id) for cause_id in suspects(facts))
     hung = facts.flag("log.ended_running") is True
-    if seen_at_work(facts) and suspects_refuted and not hung and not _likely_faults(board, facts):
+    unexplained = unexplained_gap(facts) and not board.supported
+    if seen_at_work(facts) and suspects_refuted and not (hung or unexplained or _likely_faults(board, facts)):
         return "healthy"
     return "not_enough_evidence"
 

@@ -32,7 +32,11 @@ BINDS_BY_ITSELF_FROM = "0.5.18"
 """SGLANG_AUTO_NUMA_BIND is on from here; off in 0.5.10 to 0.5.16, absent before (srt/environ.py)."""
 CAN_BIND_FROM = "0.5.10"
 
-_JITTER = r"\bjitter|\bstraggl|\bstep times? (?:vary|varies|jump)|\bdifferent rank each time|\brotat\w+ rank"
+_JITTER = (
+    r"\bjitter|\bstraggl|\bstep times? (?:vary|varies|jump)|\brotat\w+ (?:rank|stage)|\bwander"
+    r"|\bdifferent (?:rank|stage|gpu|card)s?\b[^.]{0,30}\b(?:each time|slow)"
+    r"|\bslow(?:est)? (?:one|rank|stage|gpu|card) (?:changes|moves|is another)"
+)
 _TRIED = r"\b(?:numactl|numa|taskset|one socket|pinn\w+)\b[^.]{0,80}\b(?:faster|better|helps?|helped|improv\w*)"
 
 

@@ -26,6 +26,7 @@ Remedies
 from ppagent.causes.cards import peak_share, spinning
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.links import all_reduce_share, nvlink, stage_nodes, through_host, world
+from ppagent.causes.sighting import never_came_up
 from ppagent.causes.situation import in_flight, stages, tensor_parallel
 from ppagent.evidence.facts import Facts
 
@@ -52,6 +53,8 @@ class TpOverPcie:
             return ()
         if ranks.value < 2:
             return (Observation("tp_size is 1, so there is no all-reduce", ranks.cites, 0.001, 0.6),)
+        if never_came_up(facts):
+            return ()
         found = (_link(facts), _waiting(facts), _lopsided(facts), _share(facts), _host(facts), _full_power(facts))
         return tuple(o for o in found if o is not None)
 

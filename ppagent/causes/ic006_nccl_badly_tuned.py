@@ -20,9 +20,10 @@ Remedies
     or a topology file. The best choice depends on the load, so measure each at the working concurrency.
 """
 
+from ppagent.causes.cards import card
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.links import nvlink, stage_nodes
-from ppagent.causes.sighting import env, switched_on, trouble
+from ppagent.causes.sighting import env, switched_on, trouble, trouble_words
 from ppagent.causes.situation import tensor_parallel
 from ppagent.evidence.facts import Facts
 
@@ -50,6 +51,8 @@ class NcclBadlyTuned:
         "env.NCCL_PROTO",
         "env.NCCL_MAX_NCHANNELS",
         "trouble.nccl_shm_transport",
+        "trouble.nccl_assumed_bandwidth",
+        "trouble.nccl_channels",
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
@@ -65,7 +68,7 @@ class NcclBadlyTuned:
         if link is not None and link.yes and (spread is None or spread.value <= 1):
             says = f"{link.says}, and nothing narrows NCCL down"
             return (Observation(says, link.cites, 0.04, 0.7), *_debug_lines(facts))
-        return (*_slow_model(facts), *_debug_lines(facts))
+        return (*_slow_model(facts), *_assumed(facts), *_debug_lines(facts))
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         ranks, link = tensor_parallel(facts), nvlink(facts)
@@ -134,6 +137,21 @@ def _slow_model(facts: Facts) -> tuple[Observation, ...]:
         return ()
     says = f"{cpu}, {link.says}, and NCCL's slow model of AMD hosts is not corrected"
     return (Observation(says, facts.cite("host.cpu_model") + link.cites, 0.6, 0.15),)
+
+
+def _assumed(facts: Facts) -> tuple[Observation, ...]:
+    """What NCCL itself says it takes this host for, against what the card's slot can carry."""
+    found = []
+    told = trouble_words(facts, "nccl_assumed_bandwidth", "gb_per_s")
+    slot = card(facts)
+    if told and slot is not None and float(told) < 0.4 * slot[0].pcie_gb_per_s:
+        says = f"NCCL takes the best link for {told} GB/s, the slot carries {slot[0].pcie_gb_per_s:g} GB/s"
+        found.append(Observation(says, facts.cite("trouble.nccl_assumed_bandwidth"), 0.9, 0.02))
+    channels = trouble_words(facts, "nccl_channels", "channels")
+    if channels and int(channels) <= FEW_CHANNELS:
+        says = f"NCCL uses {channels} channels"
+        found.append(Observation(says, facts.cite("trouble.nccl_channels"), 0.6, 0.15))
+    return tuple(found)
 
 
 def _debug_lines(facts: Facts) -> tuple[Observation, ...]:

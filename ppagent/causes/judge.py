@@ -31,11 +31,18 @@ class Judgement:
 
 def judge(cause: Cause, facts: Facts) -> Judgement:
     """The state of `cause` given `facts`; a cure that was tried counts beside what the cause itself looks at."""
-    observed = cause.observe(facts) + trial_observations(cause.id, facts)
+    return _judgement(cause, cause.observe(facts) + trial_observations(cause.id, facts), cause.probes(facts))
+
+
+def reconsider(judgement: Judgement, further: Observation) -> Judgement:
+    """The judgement with one observation more, which only the others' judgements could give."""
+    return _judgement(judgement.cause, (*judgement.because, *judgement.against, further), judgement.probes)
+
+
+def _judgement(cause: Cause, observed: tuple[Observation, ...], probes: tuple[Probe, ...]) -> Judgement:
     confidence = posterior(cause.prior, observed)
     because = tuple(sorted((o for o in observed if o.supports), key=weight, reverse=True))
     against = tuple(sorted((o for o in observed if not o.supports), key=weight, reverse=True))
-    probes = cause.probes(facts)
     return Judgement(cause, _state(confidence, because, against, probes), confidence, because, against, probes)
 
 

@@ -4,6 +4,7 @@ A gap says that something is slow, not what; it counts for a kernel only where a
 """
 
 from ppagent.causes.cards import card
+from ppagent.causes.cause import Change, Remedy
 from ppagent.causes.situation import Known, levels, tensor_parallel
 from ppagent.errors import UserError
 from ppagent.evidence.evidence import FactValue
@@ -51,13 +52,52 @@ def bandwidth_gap(facts: Facts) -> Known | None:
 def measured_gain(facts: Facts, *names: str) -> Known | None:
     """The largest measured ratio after / before of a comparison that changed one of `names` (a flag, a variable, or a
     word of its description), beyond its noise."""
-    best: Known | None = None
-    for row in facts.items("trial.comparisons"):
-        gain = _gain(row, names)
-        if gain is not None and (best is None or gain > best.value):
-            says = f"{_described(row)} changed the rate to {gain:.2f} times"
-            best = Known(gain, facts.cite("trial.comparisons"), says)
-    return best
+    best = _best(facts, names)
+    if best is None:
+        return None
+    gain, row = best
+    says = f"{_described(row)}: measured {gain:.2f} times the present rate"
+    return Known(gain, facts.cite("trial.comparisons"), says)
+
+
+def measured_remedy(cause: str, facts: Facts, *names: str) -> tuple[Remedy, ...]:
+    """The very change that was measured to help, as a remedy; empty where none was, or it was told in words only."""
+    best = _best(facts, names)
+    if best is None:
+        return ()
+    gain, row = best
+    change = _change(row)
+    if change == Change():
+        return ()
+    return (
+        Remedy(
+            cause,
+            "relaunch",
+            f"Keep what was measured at {gain:.2f} times the present rate: {_described(row)}",
+            change,
+            facts.cite("trial.comparisons"),
+            risks=("it was measured once: repeat it at your own load before relying on it",),
+            verify="tok/s at the same load, and the answers on a fixed set",
+            rollback="the command that runs now",
+        ),
+    )
+
+
+def _best(facts: Facts, names: tuple[str, ...]) -> tuple[float, FactValue] | None:
+    gains = [(gain, row) for row in facts.items("trial.comparisons") if (gain := _gain(row, names)) is not None]
+    return max(gains, key=lambda pair: pair[0], default=None)
+
+
+def _change(row: FactValue) -> Change:
+    """What a comparison changed. A flag that was taken away is named without its value."""
+    if not isinstance(row, dict):
+        return Change()
+    written, env, unset = row.get("set"), row.get("env"), row.get("unset")
+    return Change(
+        {str(k): str(v) for k, v in written.items()} if isinstance(written, dict) else {},
+        tuple(str(flag) for flag in unset) if isinstance(unset, list) else (),
+        {str(k): str(v) for k, v in env.items()} if isinstance(env, dict) else {},
+    )
 
 
 def _gain(row: FactValue, names: tuple[str, ...]) -> float | None:

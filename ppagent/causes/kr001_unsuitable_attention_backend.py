@@ -22,12 +22,13 @@ Remedies
 
 from ppagent.causes.cards import generation, without_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.kernel_gap import measured_gain
+from ppagent.causes.kernel_gap import measured_gain, measured_remedy
 from ppagent.causes.sighting import trouble, trouble_words
 from ppagent.causes.situation import Known, arguments_known
 from ppagent.evidence.facts import Facts
 
 PORTABLE = ("torch_native", "flex_attention")
+_LEVERS = ("attention-backend", "attention_backend")
 _MLA_CLASSES = ("deepseek", "kimi", "glmmoedsa", "glm5", "minicpm3", "longcat")
 
 
@@ -41,6 +42,7 @@ class UnsuitableAttentionBackend:
         "model.architectures",
         "model.kv_lora_rank",
         "trouble.attention_backend_fallback",
+        "trial.comparisons",
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
@@ -79,7 +81,8 @@ class UnsuitableAttentionBackend:
             rollback=f"--attention-backend {running[0]}" if running is not None else "the command that runs now",
         )
         declined = Declined("--disable-cuda-graph", "no suitable backend asks for it", cites)
-        return Advice((remedy,), (declined,))
+        measured = measured_remedy(self.id, facts, *_LEVERS)
+        return Advice(measured or (remedy,), (declined,))
 
 
 def _running(facts: Facts) -> tuple[str, tuple[str, ...]] | None:
@@ -171,7 +174,7 @@ def _left_open(facts: Facts) -> Observation | None:
 
 
 def _measured(facts: Facts) -> Observation | None:
-    gain = measured_gain(facts, "attention-backend", "attention_backend")
+    gain = measured_gain(facts, *_LEVERS)
     return None if gain is None else Observation(gain.says, gain.cites, 0.8, 0.02)
 
 

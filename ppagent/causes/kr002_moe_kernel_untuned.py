@@ -20,10 +20,11 @@ Remedies
 
 from ppagent.causes.cards import without_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.kernel_gap import measured_gain
+from ppagent.causes.kernel_gap import measured_gain, measured_remedy
 from ppagent.causes.sighting import start_logged, trouble, trouble_words
 from ppagent.evidence.facts import Facts
 
+_LEVERS = ("moe-runner-backend", "MOE_CONFIG", "moe kernel", "tuned")
 _EXPERTS = ("n_routed_experts", "num_experts", "num_local_experts", "moe_num_experts")
 
 
@@ -43,7 +44,7 @@ class MoeKernelUntuned:
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
-        if without_gpu(facts) or _dense(facts) or measured_gain(facts, "moe") is not None:
+        if without_gpu(facts) or _dense(facts) or measured_gain(facts, *_LEVERS) is not None:
             return ()
         if not _warned(facts):
             return () if start_logged(facts) else (Probe("logs.trouble", "the start log has the warning, or not", 0),)
@@ -63,8 +64,9 @@ class MoeKernelUntuned:
             verify="the warning is gone, and tok/s at the working concurrency beyond the noise of repeated runs",
             rollback="remove the file",
         )
+        measured = measured_remedy(self.id, facts, *_LEVERS)
         declined = Declined("the warning alone", "it is often harmless: judge by a measurement", cites)
-        return Advice((remedy,), (declined,))
+        return Advice((*measured, remedy), (declined,))
 
 
 def _dense(facts: Facts) -> bool:
@@ -87,7 +89,7 @@ def _warning(facts: Facts) -> Observation | None:
 
 
 def _measured(facts: Facts) -> Observation | None:
-    gain = measured_gain(facts, "moe-runner-backend", "moe kernel", "tuned")
+    gain = measured_gain(facts, *_LEVERS)
     if gain is None or gain.value < 1.03:
         return None
     return Observation(gain.says, gain.cites, 0.85, 0.01)

@@ -21,7 +21,7 @@ Remedies
 
 from ppagent.causes.cards import generation, without_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.kernel_gap import bandwidth_gap, measured_gain
+from ppagent.causes.kernel_gap import bandwidth_gap, measured_gain, measured_remedy
 from ppagent.causes.sighting import switched_on, version
 from ppagent.causes.situation import Known, arguments_known
 from ppagent.evidence.facts import Facts
@@ -30,6 +30,7 @@ from ppagent.sglang.versions import at_least
 FAR = 12.0
 NEAR = 4.0
 CUTLASS_VARIABLE = "SGLANG_SUPPORT_CUTLASS_BLOCK_FP8"
+_LEVERS = ("kv-cache-dtype", CUTLASS_VARIABLE, "fp8-gemm-backend", "quantization")
 
 
 class SlowQuantisedPath:
@@ -43,6 +44,7 @@ class SlowQuantisedPath:
         "gpu.names",
         "bench.levels",
         "decode.graph_true_share",
+        "trial.comparisons",
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
@@ -74,7 +76,8 @@ class SlowQuantisedPath:
             remedies.append(_wide_kv(kv.cites))
         if (weights := slow_weights(facts)) is not None:
             remedies.append(_cutlass(facts, weights.cites))
-        return Advice(tuple(remedies) or (_by_hand(facts),), (_declined(facts),))
+        known = tuple(remedies) or measured_remedy(self.id, facts, *_LEVERS) or (_by_hand(facts),)
+        return Advice(known, (_declined(facts),))
 
 
 def _kv_is_fp8(facts: Facts) -> bool:
@@ -137,7 +140,7 @@ def _gap(facts: Facts) -> Observation | None:
 
 
 def _any_gain(facts: Facts) -> Known | None:
-    return measured_gain(facts, "kv-cache-dtype", CUTLASS_VARIABLE, "fp8-gemm-backend", "quantization")
+    return measured_gain(facts, *_LEVERS)
 
 
 def _measured(facts: Facts) -> Observation | None:

@@ -67,9 +67,7 @@ class ModelLacksPp:
             rollback="the version as it is now",
         )
         flat = _tensor_parallel(facts, cites)
-        declined = Declined(
-            "SGLANG_PP_LAYER_PARTITION", "another cut needs the same code, which is not there", cites
-        )
+        declined = Declined("SGLANG_PP_LAYER_PARTITION", "another cut needs the same code, which is not there", cites)
         return Advice((newer, flat) if flat is not None else (newer,), (declined,))
 
 

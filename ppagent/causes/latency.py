@@ -45,4 +45,3 @@ def engine_itl(facts: Facts) -> Known | None:
     ms = 1000 * requests / rate.number
     says = f"{ms:.3g} ms in the engine ({requests:.3g} running at {rate.number:.4g} tok/s)"
     return Known(ms, tuple(dict.fromkeys((*cites, rate.evidence))), says)
-

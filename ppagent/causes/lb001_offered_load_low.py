@@ -25,9 +25,13 @@ from ppagent.causes.admission import pool_peak, queue, retractions, standing_que
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.fill import fill_readings
 from ppagent.causes.host import decodes_eagerly
+from ppagent.causes.kernel_gap import bandwidth_gap
 from ppagent.causes.load import below_asked, cap_use, growth, hardly_any
 from ppagent.causes.situation import in_flight, stages
 from ppagent.evidence.facts import Facts
+
+NEAR_THE_FLOOR = 3.5
+"""Times the floor of memory bandwidth up to which a decode step is in good order; 1.5 to 6 is what is seen."""
 
 
 class OfferedLoadLow:
@@ -48,6 +52,7 @@ class OfferedLoadLow:
             _growth(facts),
             _asked_for_more(facts),
             _hardly_any(facts),
+            _near_the_floor(facts),
             _server_is_ill(facts),
             _pipeline(facts),
         )
@@ -110,7 +115,15 @@ def _asked_for_more(facts: Facts) -> Observation | None:
         return None
     if known.value < 0.85:
         return Observation(known.says, known.cites, 0.7, 0.03)
-    return Observation(known.says, known.cites, 0.3, 0.6) if known.value > 0.95 else None
+    return None
+
+
+def _near_the_floor(facts: Facts) -> Observation | None:
+    """A step near what memory bandwidth allows, with the cap far away: only more requests can give more."""
+    gap, use = bandwidth_gap(facts), cap_use(facts)
+    if gap is None or use is None or use.value > 0.1 or gap.value > NEAR_THE_FLOOR:
+        return None
+    return Observation(f"{gap.says}, and {use.says}", gap.cites + use.cites, 0.85, 0.08)
 
 
 def _hardly_any(facts: Facts) -> Observation | None:

@@ -21,6 +21,7 @@ Remedies
 
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.said import said
+from ppagent.causes.sighting import trouble_words
 from ppagent.causes.situation import Known, arguments_known, tensor_parallel
 from ppagent.evidence.facts import Facts
 
@@ -34,7 +35,13 @@ class ExpertsUnbalanced:
     id = "LB003"
     name = "experts unbalanced"
     prior = 0.03
-    wants = ("metrics.eplb_balancedness", "args.ep_size", "args.moe_a2a_backend", "model.architectures")
+    wants = (
+        "metrics.eplb_balancedness",
+        "trouble.expert_balancedness",
+        "args.ep_size",
+        "args.moe_a2a_backend",
+        "model.architectures",
+    )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
         spread_over = expert_ranks(facts)
@@ -52,7 +59,7 @@ class ExpertsUnbalanced:
         return (Probe("http.metrics", "how evenly the experts are used is counted there", 1),)
 
     def advise(self, facts: Facts) -> Advice:
-        cites = facts.cite("metrics.eplb_balancedness") or facts.cite("stated.sentences")
+        cites = facts.cite("metrics.eplb_balancedness", "trouble.expert_balancedness") or facts.cite("stated.sentences")
         ranks = expert_ranks(facts)
         redundant = int(ranks.value) if ranks is not None else 8
         remedy = Remedy(
@@ -92,11 +99,13 @@ def expert_ranks(facts: Facts) -> Known | None:
 
 
 def _balancedness(facts: Facts) -> Observation | None:
-    value = facts.number("metrics.eplb_balancedness")
+    value, cites = facts.number("metrics.eplb_balancedness"), facts.cite("metrics.eplb_balancedness")
     if not value:  # the gauge stands at 0 where nothing is recorded
+        logged = trouble_words(facts, "expert_balancedness", "average")
+        value, cites = float(logged or 0), facts.cite("trouble.expert_balancedness")
+    if not value:
         return None
     says = f"the experts' ranks carry {value:.0%} of the fullest one's load on average"
-    cites = facts.cite("metrics.eplb_balancedness")
     if value < 0.5:
         return Observation(says, cites, 0.85, 0.005)
     if value < 0.7:

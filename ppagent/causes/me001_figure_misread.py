@@ -63,7 +63,8 @@ class FigureMisread:
         misread = [m for kind in KINDS if (m := kind(facts)) is not None]
         found = [Observation(m.says, m.cites, m.if_true, m.if_false) for m in misread]
         agreement = rates_agree(facts)
-        if agreement is not None:
+        # A speed that agrees says nothing about a time to first token that is none.
+        if agreement is not None and ttft_without_stream(facts) is None:
             found.append(Observation(agreement.says, agreement.cites, 0.2, 0.7))
         return tuple(found)
 

@@ -98,7 +98,7 @@ def _steady(facts: Facts) -> Known | None:
 
 
 def _log_rates(facts: Facts) -> list[float]:
-    """The log's own speeds: typical and high ones, and those before and after a retraction, which changes the regime."""
+    """The log's own speeds: typical and high ones, and those on both sides of a retraction."""
     names = [f"decode.throughput.{what}" for what in ("p50", "p95", "max")]
     values = (facts.number(name) for name in (*names, "decode.throughput_before", "decode.throughput_after"))
     return [value for value in values if value]

@@ -24,6 +24,7 @@ Remedies
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.links import nodes, nvlink, world
 from ppagent.causes.prompts import longest_prompt_tokens, prefills_only
+from ppagent.causes.sighting import never_came_up
 from ppagent.causes.situation import Known, no_cuda, stages, tensor_parallel
 from ppagent.causes.weights import cards_needed
 from ppagent.evidence.facts import Facts
@@ -50,7 +51,7 @@ class WrongAxis:
             return ()
         if ring.value < 2:
             return (Observation("there is one pipeline stage only", ring.cites, 0.001, 0.5),)
-        if no_cuda(facts) is not None:
+        if no_cuda(facts) is not None or never_came_up(facts):
             return ()
         if hosts is not None and 1 < hosts.value == ring.value:
             says = "one stage a node spares the network the all-reduces"
@@ -83,9 +84,7 @@ class WrongAxis:
             remedies.append(_replicas(ring.value, cites))
         elif needed is not None and needed.value <= ring.value / 2:
             remedies.append(_fewer(needed.value, cites))
-        declined = Declined(
-            "--pp-max-micro-batch-size", "filled slots make stages busy with too little work", cites
-        )
+        declined = Declined("--pp-max-micro-batch-size", "filled slots make stages busy with too little work", cites)
         return Advice(tuple(remedies), (declined,))
 
 

@@ -122,7 +122,9 @@ def _first_token(facts: Facts) -> Observation | None:
         says = f"{share:.0%} of a request passes before its first token"
         if share >= 0.5:
             return Observation(says, facts.cite("bench.levels"), 0.7, 0.1)
-        return Observation(says, facts.cite("bench.levels"), 0.15, 0.6) if share <= 0.15 else None
+        if share > 0.15 or (facts.number("prefill.share_of_lines") or 0.0) >= 0.5:
+            return None  # other prompts' prefill then lies between the tokens of this one, not before its first
+        return Observation(says, facts.cite("bench.levels"), 0.15, 0.6)
     return None
 
 

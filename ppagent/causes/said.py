@@ -15,6 +15,12 @@ _NOT_MEASURED = re.compile(
 )
 
 
+_SPEED = re.compile(r"(\d[\d,]*(?:\.\d+)?)(?=\s*(?:output |input |decode )?tok|,? at \d+ concurrent)", re.I)
+_CONTRAST = re.compile(
+    r"\b(?:instead of|against|than|plain|before|used to|colleague|others?|elsewhere|same box|promis|expect|should)", re.I
+)
+
+
 def said(facts: Facts, pattern: str) -> Known | None:
     """The first sentence of the user (stated facts, then the question) that matches `pattern`, in any case."""
     search = re.compile(pattern, re.I)
@@ -41,6 +47,21 @@ def stated_rates(facts: Facts) -> tuple[Known, ...]:
             if rate > 0:
                 found.append(Known(rate, cites, f"{rate:g} tok/s stated"))
     return tuple(found)
+
+
+def unexplained_gap(facts: Facts) -> bool:
+    """Whether the user sets two speeds against each other that are a quarter apart or more: here and elsewhere, before
+    and now, one setting and another. Speeds at several load levels are no such contrast."""
+    loads = {row.get("concurrency") for row in facts.items("stated.levels") if isinstance(row, dict)}
+    if len(loads) > 1:
+        return False
+    rates = [
+        float(match.group(1).replace(",", ""))
+        for sentence, _ in _sentences(facts)
+        if _CONTRAST.search(sentence)
+        for match in _SPEED.finditer(sentence)
+    ]
+    return len(rates) > 1 and min(rates) > 0 and max(rates) >= 1.25 * min(rates)
 
 
 def _sentences(facts: Facts) -> list[tuple[str, tuple[str, ...]]]:

@@ -15,6 +15,8 @@ FLAG_KINDS = ("flag_unrecognized", "flag_ambiguous", "flag_invalid_choice")
 MEMORY_KINDS = ("not_enough_memory", "cuda_oom")
 """Kinds of trouble that end a start for a reason of their own."""
 
+REFUSED = ("flag_unrecognized", "flag_ambiguous", "flag_invalid_choice", "flag_expected_argument", "pp_model_unsupported")
+"""Ends of a start that leave a log without any start-up line."""
 ANSWERED = ("internal.memory.weight", "internal.slot_limit", "metrics.window_s", "loads.running", "bench.levels")
 """Facts that only a server which came up can have produced."""
 
@@ -50,6 +52,12 @@ def is_up(facts: Facts) -> Sighting | None:
     """`came_up`, known only where the answer is yes."""
     seen = came_up(facts)
     return seen if seen is not None and seen.yes else None
+
+
+def never_came_up(facts: Facts) -> bool:
+    """Whether the log shows a start that did not end well: how fast such a server is cannot be asked."""
+    seen = came_up(facts)
+    return not seen.yes if seen is not None else trouble(facts, *REFUSED) is not None
 
 
 def start_logged(facts: Facts) -> Cites:

@@ -1,5 +1,6 @@
 """A change in the newest spellings turned into those of the installed version."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ppagent.causes.cause import Change
@@ -27,5 +28,12 @@ def spell(change: Change, catalogue: Catalogue | None) -> Spelled:
             lacking.append(flag)
         else:
             written[name] = value
-    unset = tuple(renamed(flag, catalogue) or flag for flag in change.unset)
+    unset = tuple(_taken_away(flag, written, catalogue) for flag in change.unset)
     return Spelled(Change(written, unset, change.env), tuple(lacking))
+
+
+def _taken_away(flag: str, written: Mapping[str, str], catalogue: Catalogue) -> str:
+    """The name under which a flag is taken away. Where its new name is set in the same change, the old one stays: it
+    stands in the launch as it is, and is what the version refuses."""
+    name = renamed(flag, catalogue)
+    return name if name is not None and name not in written else flag

@@ -1,15 +1,15 @@
 """Benchmark results: what clients got at each load level."""
 
-import json
 from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from ppagent.errors import ToolError
 from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.plugins import Grade, NoArguments, Tool, ToolContext
 from ppagent.targets.target import Shared
 from ppagent_tools.bench_levels import Run, failed_requests, levels_of, numeric
+from ppagent_tools.bench_rows import read_rows
+from ppagent_tools.bench_trials import Trials
 from ppagent_tools.reading import Document, around, clusters, json_spans
 
 _QUOTED = ("max_concurrency", "request_rate", "output_throughput", "mean_itl_ms", "mean_tpot_ms", "mean_ttft_ms")
@@ -33,11 +33,11 @@ class Results:
 
 
 def tools() -> tuple[Tool, ...]:
-    return (Results(),)
+    return (Results(), Trials())
 
 
 def _findings(found: Document) -> list[Finding]:
-    runs, unread = _read(found)
+    runs, unread = read_rows(found)
     levels = levels_of(runs)
     if not levels:
         raise found.error("no result names its output throughput")
@@ -57,28 +57,6 @@ def _findings(found: Document) -> list[Finding]:
         facts["bench.unread"] = unread
     top = max(runs, key=lambda run: numeric(run.fields.get("output_throughput")) or 0.0)
     return [found.finding(facts, _excerpt(top), authority=2)]
-
-
-def _read(found: Document) -> tuple[list[Run], int]:
-    """Every line that holds a result, and how many hold none. Raises ToolError where none does."""
-    runs: list[Run] = []
-    failed: list[ToolError] = []
-    for number, line in enumerate(found.text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            why = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply, or too long a number"
-            failed.append(found.error(f"no JSON: {why}", number))
-            continue
-        if isinstance(value, dict):
-            runs.append(Run(value, line))
-        else:
-            failed.append(found.error("a JSON object was expected", number))
-    if not runs:
-        raise failed[0] if failed else found.error("the file is empty")
-    return runs, len(failed)
 
 
 def _excerpt(run: Run) -> str:

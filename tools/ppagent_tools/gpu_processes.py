@@ -11,6 +11,8 @@ from ppagent_tools.reading import CsvRow, Document, csv_rows, document, number
 
 _COLUMNS = {"process_name": "name", "used_gpu_memory": "used_memory_mib", "gpu": "index", "gpu_index": "index"}
 _OWN_NAME = re.compile(r"(?:^|/)(?:python[\d.]*|sglang)\b|sglang::|ray::|\[not found\]", re.IGNORECASE)
+_TITLED = re.compile(r"sglang|\[not found\]", re.IGNORECASE)
+"""Where the server's processes carry the titles that SGLang gives them, another Python is somebody else's."""
 
 
 def process_findings(context: ToolContext, host: str) -> list[Finding]:
@@ -27,7 +29,8 @@ def _foreign(context: ToolContext, host: str, found: Document, rows: list[CsvRow
     container may number them otherwise), else by name."""
     own = _own_pids(context, host)
     by_pid = any(_pid(row) in own for row in rows)
-    foreign = [row for row in rows if (_pid(row) not in own if by_pid else not _OWN_NAME.search(_name(row)))]
+    is_own = _TITLED if any("sglang::" in _name(row) for row in rows) else _OWN_NAME
+    foreign = [row for row in rows if (_pid(row) not in own if by_pid else not is_own.search(_name(row)))]
     shown = foreign[0] if foreign else rows[0]
     return found.finding({"gpu.foreign_processes": [_described(row) for row in foreign]}, shown.line)
 

@@ -86,8 +86,9 @@ _HOST: dict[str, tuple[Rule, ...]] = {
     "which": (_rule(operand=_WORD, least=1, most=4),),
     "pgrep": (_rule(letters="afl", operand=_WORD, least=1, most=1),),
     "ps": (
-        _rule("aux", sort=_COLUMNS), _rule("auxww"), _rule("-ef"), _rule("-eLf"),
-        _rule(letters="eALT", o=_COLUMNS, p=_PIDS, q=_PIDS, sort=re.compile(r"[+-]?[a-z_%]+")),
+        _rule("aux"), _rule("auxww"), _rule("-ef"), _rule("-eLf"),
+        Rule(letters="eALT", valued={"-o": _COLUMNS, "-eo": _COLUMNS, "-eLo": _COLUMNS, "-p": _PIDS,
+                                     "--sort": re.compile(r"[+-]?[a-z_%]+")}),
     ),
     "dmesg": (_rule(letters="Tktx", l=_WORD, level=_WORD),),
     "journalctl": (

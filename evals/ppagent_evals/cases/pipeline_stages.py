@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ppagent_evals.writing.bench import jsonl, measured
-from ppagent_evals.writing.cards import H20_3E, PRO_6000
+from ppagent_evals.writing.cards import H20_3E, PRO_6000, RTX_A6000
 from ppagent_evals.writing.gpus import Gpu, spread, topology
 from ppagent_evals.writing.incident import OPERATOR, Answer, Incident, fix, stack
 from ppagent_evals.writing.load import Load
@@ -78,7 +78,7 @@ def pp004_slow_card() -> Incident:
     load = Load((8,) * 4, 98.0, 500, 700, prefill_ms_per_k=48, occupancy=(44.5, 43.0, 98.4, 46.0))
     scene.serve(load, 15)
     done = scene.serve_unseen(load, 90, scrape_every=30)
-    slow = Gpu(99, 287, clock_mhz=1770, name="NVIDIA RTX A6000", limit_w=300, gen=4, temperature_c=79, memory_mib=33120)
+    slow = Gpu(99, 287, clock_mhz=1770, card=RTX_A6000, temperature_c=79, memory_mib=33120)
     gpus = [Gpu(63, 301), Gpu(61, 296), slow, Gpu(64, 305)]
     return Incident(
         "pp004-slow-card",

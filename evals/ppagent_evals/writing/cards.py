@@ -23,6 +23,7 @@ class Card:
 
 RTX_3090 = Card("NVIDIA GeForce RTX 3090", "sm86", 24576, 28, 370, 2100, 4)
 RTX_4090 = Card("NVIDIA GeForce RTX 4090", "sm89", 24564, 22, 450, 3105, 4)
+RTX_A6000 = Card("NVIDIA RTX A6000", "sm86", 49140, 22, 300, 2100, 4)
 L40 = Card("NVIDIA L40", "sm89", 46068, 35, 300, 2490, 4)
 L40S = Card("NVIDIA L40S", "sm89", 46068, 36, 350, 2520, 4)
 A100_40 = Card("NVIDIA A100-SXM4-40GB", "sm80", 40960, 52, 400, 1410, 4, nvlink=True)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ppagent_evals.writing.cards import Card
 from ppagent_evals.writing.log import Log
 from ppagent_evals.writing.memory import Memory
 
@@ -26,7 +27,8 @@ class Gpu:
     width: int = 16
     gen: int | None = None
     reasons: int = 0
-    name: str | None = None
+    card: Card | None = None
+    """Another model than the server's other cards."""
     extra_mib: int = 0
     """Memory that other processes hold."""
     memory_mib: int | None = None
@@ -48,7 +50,7 @@ def samples(log: Log, gpus: list[Gpu], *, at: float, count: int = 6, every_s: fl
 
 
 def _row(log: Log, index: int, gpu: Gpu, at: float) -> str:
-    card, rng = log.server.card, log.rng
+    card, rng = gpu.card or log.server.card, log.rng
     util = min(100, max(0, round(gpu.utilization + rng.uniform(-3, 3)))) if gpu.utilization else 0
     power = gpu.power_w * (1 + rng.uniform(-0.025, 0.025))
     limit = gpu.limit_w or card.limit_w
@@ -59,7 +61,7 @@ def _row(log: Log, index: int, gpu: Gpu, at: float) -> str:
     return ",".join(
         str(value)
         for value in (
-            log.iso(at), index, gpu.name or card.name, util, f"{min(power, limit):.2f}", f"{limit:.2f}",
+            log.iso(at), index, card.name, util, f"{min(power, limit):.2f}", f"{limit:.2f}",
             f"{card.limit_w:.2f}", min(used + gpu.extra_mib, card.memory_mib), card.memory_mib,
             round(clock * (1 + rng.uniform(-0.004, 0.004))), card.clock_max_mhz, gpu.temperature_c + rng.randint(-1, 1),
             gen, card.pcie_gen, gpu.width, 16, f"0x{gpu.reasons:016x}",

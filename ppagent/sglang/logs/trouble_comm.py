@@ -60,6 +60,22 @@ COMM_KINDS: tuple[TroubleKind, ...] = (
         harmless=True,
     ),
     TroubleKind(
+        id="nccl_assumed_bandwidth",
+        severity="info",
+        marks=(b"=== System : maxBw",),
+        pattern=r"=== System : maxBw (?P<gb_per_s>[\d.]+)",
+        note="What NCCL takes the best link of this host for, in GB/s; it plans channels and protocols by it.",
+        harmless=True,
+    ),
+    TroubleKind(
+        id="nccl_channels",
+        severity="info",
+        marks=(b" coll channels",),
+        pattern=r"(?P<channels>\d+) coll channels",
+        note="Channels of a communicator: few of them leave bandwidth unused.",
+        harmless=True,
+    ),
+    TroubleKind(
         id="nccl_init_complete",
         severity="info",
         marks=(b"Init COMPLETE",),

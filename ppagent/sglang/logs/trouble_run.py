@@ -4,6 +4,14 @@ from ppagent.sglang.logs.trouble import TroubleKind
 
 RUN_KINDS: tuple[TroubleKind, ...] = (
     TroubleKind(
+        id="expert_balancedness",
+        severity="info",
+        marks=(b"[Expert Balancedness]",),
+        pattern=r"current_pass_balancedness=(?P<current>[\d.]+)(?:.*?_average_balancedness=(?P<average>[\d.]+))?",
+        note="Mean load of the experts' ranks over the fullest one's; 1 is even (eplb/expert_distribution.py, 0.5.10).",
+        harmless=True,
+    ),
+    TroubleKind(
         id="kv_pool_full",
         severity="warning",
         marks=(b"KV cache pool is full. Retract requests.",),
