@@ -38,6 +38,7 @@ SURVEY_S = 60.0
 class Windows:
     """For how long things that change are watched."""
 
+    cpu_s: float = 1.0
     gpu_s: float = 10.0
     scrapes: int = 3
     scrape_gap_s: float = 4.0
@@ -116,8 +117,10 @@ class LiveHost:
 
     @property
     def _survey(self) -> Sections:
-        body = script("survey.sh")
-        return self._once.get("survey", lambda: run_sections(self.link, body, timeout_s=SURVEY_S))
+        window = f"{self._windows.cpu_s:g}"
+        return self._once.get(
+            "survey", lambda: run_sections(self.link, script("survey.sh"), window, timeout_s=SURVEY_S)
+        )
 
     @property
     def _log_place(self) -> LogPlace:

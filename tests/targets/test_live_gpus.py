@@ -19,7 +19,7 @@ from tests.fixtures.fake_server import FakeServer
 
 SEED = Path(__file__).parents[2] / "evals" / "incidents" / "kimi-k26-pp8" / "hosts" / "gpu-box" / "gpus.csv"
 MOMENT = "2026-05-02T14:28:00"
-SHORT = Windows(gpu_s=0.2, scrapes=1)
+SHORT = Windows(cpu_s=0.1, gpu_s=0.2, scrapes=1)
 
 
 @pytest.fixture(scope="module")

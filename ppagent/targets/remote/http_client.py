@@ -20,7 +20,8 @@ class LinkTransport(httpx2.BaseTransport):
     """Carries requests over connections that begin on the host."""
 
     def __init__(self, link: Link) -> None:
-        self._pool = httpcore2.ConnectionPool(network_backend=_Backend(link), max_connections=4, keepalive_expiry=KEPT_S)
+        backend = _Backend(link)
+        self._pool = httpcore2.ConnectionPool(network_backend=backend, max_connections=4, keepalive_expiry=KEPT_S)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         url = request.url

@@ -1,4 +1,5 @@
 # One look at a host: the processes of SGLang servers and what the machine is. Reads only.
+# Argument: seconds over which the use of the processor is measured.
 servers() {
   for f in $(grep -lazE '[s]glang(::|\.launch_server|\.cli\.main)|[l]aunch_server\.py|(^|/)[s]glang$' /proc/[0-9]*/cmdline 2>/dev/null); do
     p=${f#/proc/}; p=${p%/cmdline}; echo "$p"
@@ -59,6 +60,6 @@ s gpus smi --query-gpu=index,uuid,pci.bus_id,name,driver_version --format=csv,no
 s topology smi topo -m
 s smi smi
 s kernel_log kernel_log
-sleep 1
+sleep "${1:-1}"
 s ticks2 ticks
 s tasks2 tasks
