@@ -62,7 +62,7 @@ def proposed(proposal: "Proposal") -> Proposed:
 
 def _chosen(rows: Mapping[str, Any], wanted: str) -> Any:
     if wanted not in rows:
-        listed = f"There are {', '.join(rows)}." if rows else "It proposes nothing."
+        listed = f"It has {', '.join(rows)}." if rows else "It proposes nothing."
         raise UserError(f"The diagnosis has no proposal {wanted}.", listed)
     return rows[wanted]
 

@@ -6,6 +6,7 @@ slot. A new request joins the fullest slot that has room, as requests clump on t
 
 import asyncio
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -279,3 +280,9 @@ def _response(status: int, text: str) -> bytes:
 
 def _chunk(data: bytes) -> bytes:
     return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
+def free_port() -> int:
+    """A port that nobody listens on right now."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])

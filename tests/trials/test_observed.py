@@ -1,0 +1,83 @@
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from ppagent.bench.control import Control
+from ppagent.bench.prompts import Span
+from ppagent.bench.session import PromptSource
+from ppagent.bench.shape import Shape
+from ppagent.errors import ToolError
+from ppagent.trials import observed
+from ppagent.trials.change import LiveChange
+from ppagent.trials.limit import read_limit
+from ppagent.trials.live import run_live
+from ppagent.trials.observed import ObservedTraffic, samples
+from ppagent.trials.own_load import OwnLoad
+from ppagent.trials.phase import Phase
+from tests.bench.fakes import FakeServer
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observed, "SHORTEST_BLOCK_S", 0.1)
+    monkeypatch.setattr(observed, "SHORTEST_SETTLE_S", 0.3)
+
+
+@contextmanager
+def traffic(server: FakeServer, concurrency: int = 8) -> Iterator[None]:
+    """Other people's requests."""
+    shape = Shape(concurrency=concurrency, input_tokens=Span(4, 4), output_tokens=Span(6, 14))
+    load = OwnLoad(server.endpoint, shape, PromptSource())
+    thread = threading.Thread(target=load.start)
+    thread.start()
+    thread.join()
+    try:
+        yield
+    finally:
+        load.stop(wait=False)
+
+
+def test_the_traffic_of_others_shows_the_gain_and_nothing_is_sent() -> None:
+    with FakeServer(base_ms=3, per_request_ms=1.5) as server, traffic(server):
+        control = Control(server.endpoint)
+        change = LiveChange(control, server.url, read_limit(control), 2)
+        outcome = run_live(change, ObservedTraffic(control), seconds=1.0)
+        assert outcome.comparison.outcome == "better"
+        assert outcome.traffic.startswith("the traffic that is there")
+        assert server.limit == 16
+
+
+def test_without_traffic_nothing_is_changed() -> None:
+    with FakeServer() as server:
+        control = Control(server.endpoint)
+        change = LiveChange(control, server.url, read_limit(control), 2)
+        with pytest.raises(ToolError, match="no traffic"):
+            run_live(change, ObservedTraffic(control), seconds=0.5)
+        assert server.settings == []
+
+
+def test_without_metrics_nothing_can_be_observed() -> None:
+    with FakeServer(with_metrics=False) as server, pytest.raises(ToolError, match="metrics"):
+        ObservedTraffic(Control(server.endpoint)).start()
+
+
+def phase(tokens_per_s: float, in_flight: float | None, itl_ms: float | None) -> Phase:
+    return Phase("A", tokens_per_s, 0.01, 10, in_flight, itl_ms)
+
+
+def test_where_the_load_stayed_throughput_is_compared() -> None:
+    found, unit = samples([phase(100, 8, 80), phase(200, 8.2, 40), phase(101, 8.1, 80)])
+    assert unit == "tok/s"
+    assert [sample.value for sample in found] == [100, 200, 101]
+
+
+def test_where_the_load_moved_the_speed_of_one_request_is_compared() -> None:
+    found, unit = samples([phase(100, 8, 80), phase(50, 4, 40), phase(101, 8, 80)])
+    assert unit == "tok/s of one request"
+    assert [sample.value for sample in found] == pytest.approx([12.5, 25, 12.5])
+
+
+def test_without_latencies_throughput_is_all_there_is() -> None:
+    assert samples([phase(100, None, None), phase(50, None, None)])[1] == "tok/s"
