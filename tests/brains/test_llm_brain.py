@@ -47,7 +47,7 @@ def test_what_the_model_asks_comes_back_as_evidence_with_ids() -> None:
 
     found = run(model, *logs())
 
-    assert '<evidence id="E1" from="server.log of box">\ntrouble.hung true\n</evidence>' in answers(model, 1)[0]
+    assert '<evidence id="E1" from="server.log">\ntrouble.hung true\n</evidence>' in answers(model, 1)[0]
     assert "supported:\n  PP008 a stage hangs: trouble.hung is True [E1]" in model.requests[1][1].text
     assert found.verdict == "diagnosed" and found.contribution.notes == ()
 

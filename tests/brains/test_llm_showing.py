@@ -84,6 +84,13 @@ def test_why_there_is_no_answer_is_quoted_too() -> None:
     assert made.count("</evidence>") == 1 and made.startswith('no answer: <evidence id="none">')
 
 
+def test_the_host_is_named_where_there_are_several() -> None:
+    far = Evidence("E2", "logs.decode", "server.log", {"x": 1}, host="far")
+
+    assert 'from="server.log"' in shown([evidence(x=1)])
+    assert 'from="server.log of far"' in shown([evidence(x=1), far])
+
+
 def test_evidence_is_listed_by_the_tool_that_gave_it() -> None:
     items = [evidence("E1"), evidence("E2"), evidence("E3", tool="gpu.samples")]
 

@@ -34,8 +34,9 @@ def quoted(text: str, limit: int) -> str:
 
 
 def shown(evidence: Sequence[Evidence], limit: int = FACTS_SHOWN) -> str:
-    """New evidence, a block each."""
-    return "\n".join(_block(item, _facts(item, limit)) for item in evidence)
+    """New evidence, a block each; the host is named where there are several."""
+    hosts = {item.host for item in evidence if item.host}
+    return "\n".join(_block(item, _facts(item, limit), name_host=len(hosts) > 1) for item in evidence)
 
 
 def page(evidence: Evidence, start: int, lines: int) -> str:
@@ -87,8 +88,9 @@ def server_shown(view: View) -> str:
     return f"SGLang {version}; {', '.join(shape) if shape and arguments_known(facts) else 'arguments not known'}"
 
 
-def _block(evidence: Evidence, body: str) -> str:
-    place = quoted(f"{evidence.artifact}{f' of {evidence.host}' if evidence.host else ''}", 80).replace('"', "'")
+def _block(evidence: Evidence, body: str, name_host: bool = True) -> str:
+    host = f" of {evidence.host}" if evidence.host and name_host else ""
+    place = quoted(f"{evidence.artifact}{host}", 80).replace('"', "'")
     return f'<evidence id="{evidence.id}" from="{place}">\n{body}\n</evidence>'
 
 

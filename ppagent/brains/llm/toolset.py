@@ -21,7 +21,8 @@ NOT_FOR_A_MODEL = frozenset(
 )
 """Arguments by which a caller says what the user said, or whom to ask: a person's to give."""
 
-_SUMMARY = 110
+LISTED_SUMMARY, FUNCTION_SUMMARY = 110, 200
+"""Characters of a tool's summary: in the list for `look`, and as a function's description."""
 
 
 class BadCall(Exception):
@@ -60,7 +61,7 @@ class Toolset:
     def functions(self) -> tuple[Function, ...]:
         """Everything the model may call."""
         tools = (
-            function_of(name, offer.tool.summary, offer.tool.arguments, NOT_FOR_A_MODEL)
+            function_of(name, summary_of(offer, FUNCTION_SUMMARY), offer.tool.arguments, NOT_FOR_A_MODEL)
             for name, offer in self.with_arguments.items()
         )
         return (*move_functions(), *tools)
@@ -88,10 +89,10 @@ def validated(arguments: type[BaseModel], given: Mapping[str, Any]) -> BaseModel
         raise BadCall(f"{place}: {first['msg']}") from error
 
 
-def summary_of(offer: Offer) -> str:
+def summary_of(offer: Offer, limit: int = LISTED_SUMMARY) -> str:
     """What a tool tells, cut to its first words."""
     first = " ".join(offer.tool.summary.split()).split(". ", 1)[0]
-    return first if len(first) <= _SUMMARY else first[:_SUMMARY].rsplit(" ", 1)[0]
+    return first if len(first) <= limit else first[:limit].rsplit(" ", 1)[0]
 
 
 def _open_fields(offer: Offer) -> list[str]:
