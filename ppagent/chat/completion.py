@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from ppagent.causes.catalog import all_causes
 from ppagent.chat.commands.command import Completes
-from ppagent.chat.commands.registry import BY_NAME
 from ppagent.chat.session import Session
 from ppagent.chat.store import conversations
 from ppagent.sglang.flags.history import catalogue_of, versions_known
@@ -31,6 +29,8 @@ class SessionCompleter(Completer):
                 yield Completion(candidate, start_position=-len(word))
 
     def _candidates(self, session: Session, before: str, word: str) -> Iterable[str]:
+        from ppagent.chat.commands.registry import BY_NAME
+
         if word.startswith("--"):
             return flags(session)
         if before.startswith("/") and " " not in before:
@@ -41,6 +41,9 @@ class SessionCompleter(Completer):
         return self._arguments(session, "causes") if re.fullmatch(r"[A-Za-z]{2}\d{0,3}", word) else ()
 
     def _arguments(self, session: Session, completes: Completes) -> Iterable[str]:
+        from ppagent.causes.catalog import all_causes
+        from ppagent.chat.commands.registry import BY_NAME
+
         match completes:
             case "causes":
                 return [*(cause.id for cause in all_causes()), *(h.id for h in session.desk.board().hypotheses)]

@@ -30,8 +30,8 @@ class Denied(Exception):
 
 
 def first_look(session: Session) -> None:
-    """Asks what tells the server's version, shape and load. Only reads, and without the loop, which takes longer to
-    load than a recording to look at."""
+    """Asks what tells the server's version, shape and load. Only by built-in tools that read, and without the loop,
+    which takes longer to load than a recording to look at."""
     nodes = ShownNodes(session, quiet=True)
     with at_work(session):
         for call in iter(lambda: _first_call(session), None):
@@ -152,11 +152,13 @@ def _answered(session: Session, pending: dict[str, Any]) -> Any:
 
 def _first_call(session: Session) -> CallRow | None:
     """The cheapest unasked tool that may tell a fact of the first look which nobody has witnessed yet."""
-    view = session.desk.view(session.state)
-    most = min(view.ceiling, Grade.READ_HOST)
-    unasked = [offer for offer in view.unasked() if offer.grade <= most]
+    desk, facts = session.desk, session.desk.ledger.facts()
+    most = min(desk.ceiling, Grade.READ_HOST)
+    asked = {key.partition(" ")[0] for key in session.state["asked"]}
+    quiet = [offer for offer in desk.toolbox if offer.built_in and offer.tool.grade <= most]
+    unasked = [offer for offer in quiet if offer.takes_no_arguments and offer.name not in asked]
     for fact in FIRST_FACTS:
-        known = view.facts.get(fact)
+        known = facts.get(fact)
         if known is not None and known.authority > STATED:
             continue
         able = [offer for offer in unasked if offer.may_tell(fact)]

@@ -3,9 +3,6 @@
 from typing import Protocol
 
 from ppagent.chat.commands.command import Leave, Switch
-from ppagent.chat.commands.managing import mind_of
-from ppagent.chat.commands.registry import run_command
-from ppagent.chat.replies import reply
 from ppagent.chat.session import Session
 from ppagent.errors import PpagentError
 from ppagent.report.lines import BLANK, Line, wrapped
@@ -54,6 +51,10 @@ def take_turn(session: Session, text: str) -> None:
 
 
 def _answer(session: Session, text: str) -> None:
+    """What answers is loaded with the first message, so that the first prompt does not wait for it."""
+    from ppagent.chat.commands.registry import run_command
+    from ppagent.chat.replies import reply
+
     session.hear(text)
     if text.startswith("/"):
         run_command(session, text)
@@ -72,5 +73,5 @@ def _wants_to_leave(person: Person) -> bool:
 def greeting(session: Session) -> list[Line]:
     """What to do now."""
     width = session.screen.width
-    hint = f"Ask in your own words (why is it slow?), or /help. Session {session.id}, {mind_of(session)}."
+    hint = f"Ask in your own words (why is it slow?), or /help. Session {session.id}, {session.mind}."
     return [BLANK, *wrapped(hint, width, tone="dim"), BLANK]

@@ -1,7 +1,7 @@
 """Opens a session: a new one about a target, or a kept one to go on with."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -12,7 +12,8 @@ from ppagent.agent.desk import Desk
 from ppagent.agent.recording import head_of
 from ppagent.agent.toolbox import open_toolbox
 from ppagent.brains.rules import RulesBrain
-from ppagent.changes.plan import make_plan
+from ppagent.causes.judge import Judgement
+from ppagent.changes.proposal import Plan
 from ppagent.chat.answers.overview import overview
 from ppagent.chat.consent import Consent, Dialog
 from ppagent.chat.gone import Gone
@@ -21,9 +22,9 @@ from ppagent.chat.resume import restore
 from ppagent.chat.screen import Screen
 from ppagent.chat.session import Session
 from ppagent.chat.store import CHAT, ChatFile, open_saved, session_path
-from ppagent.chat.voice import Voice
 from ppagent.config import ModelProfile
 from ppagent.errors import UserError
+from ppagent.evidence.facts import Facts
 from ppagent.plugins import Grade, ToolContext, discover
 from ppagent.report.lines import Line, wrapped
 from ppagent.sessions import FIRST_KIND, Recorder, new_session
@@ -54,6 +55,13 @@ class Options:
     stdin: TextIO = field(default_factory=io.StringIO)
 
 
+def plan_later(supported: Sequence[Judgement], facts: Facts) -> Plan:
+    """The plan; what makes it is loaded when the first one is asked for."""
+    from ppagent.changes.plan import make_plan
+
+    return make_plan(supported, facts)
+
+
 def begin(target_text: str, options: Options) -> Session:
     """A new session, after a first look at the target. Raises UserError where there is no such target."""
     target = open_target(target_text, options.stdin, port=options.port)
@@ -62,7 +70,7 @@ def begin(target_text: str, options: Options) -> Session:
     session = _session(session_id, lasting_name(target_text), target, file, options)
     session.record(FIRST_KIND, **head_of(session.desk, session_id), **{CHAT: session.target_text, "port": options.port})
     first_look(session)
-    session.screen.show(overview(session.found(), session.screen.width))
+    session.screen.show(overview(session.glimpse(), session.screen.width))
     return session
 
 
@@ -77,7 +85,7 @@ def take_up(session_id: str, options: Options) -> Session:
     session.port = port
     restore(session, saved)
     session.record("resumed")
-    session.screen.show([*overview(session.found(), session.screen.width), *_resumed(session, lost)])
+    session.screen.show([*overview(session.glimpse(), session.screen.width), *_resumed(session, lost)])
     return session
 
 
@@ -104,14 +112,18 @@ def _session(session_id: str, target_text: str, target: Target, recorder: Record
         context=ToolContext(target),
         toolbox=open_toolbox(discover(), target.kind),
         brain=RulesBrain(),
-        planner=make_plan,
+        planner=plan_later,
         budget=options.budget,
         ceiling=options.ceiling,
         can_ask=options.dialog is not None,
         recorder=recorder,
     )
     consent = Consent(options.screen, options.dialog)
-    voice = Voice(options.profile) if options.profile is not None else None
+    voice = None
+    if options.profile is not None:
+        from ppagent.chat.voice import Voice
+
+        voice = Voice(options.profile)
     return Session(
         session_id, target_text, desk, options.screen, consent, options.port, make_brain=options.brain, voice=voice
     )

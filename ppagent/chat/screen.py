@@ -10,10 +10,22 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, TextIO
 
-from ppagent.report.lines import Line
+from ppagent.report.lines import Line, Tone
 from ppagent.report.plain import plain_command
-from ppagent.report.terminal import STYLES
-from ppagent.report.text import NARROWEST, WIDEST
+
+NARROWEST, WIDEST = 60, 100
+"""Columns that text is wrapped to, however narrow or wide the terminal is."""
+
+STYLES: dict[Tone, str] = {
+    "plain": "",
+    "title": "bold",
+    "verdict": "bold",
+    "heading": "bold cyan",
+    "good": "green",
+    "bad": "red",
+    "dim": "dim",
+    "command": "bold",
+}
 
 
 class Screen(Protocol):
@@ -42,7 +54,7 @@ class Screen(Protocol):
 
 
 def width_now() -> int:
-    """Columns of the terminal, within what a report is laid out for."""
+    """Columns of the terminal, within reason."""
     return max(NARROWEST, min(shutil.get_terminal_size().columns, WIDEST))
 
 

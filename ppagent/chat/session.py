@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
+from ppagent.agent.board import Board
 from ppagent.agent.budget import Cost
 from ppagent.agent.choosing import Brain, Usage
 from ppagent.agent.contribution import NOTHING, Contributes, with_own
@@ -75,6 +77,14 @@ class Session:
     """By brains that are not at work any more."""
     _planned_at: int = -1
 
+    @property
+    def mind(self) -> str:
+        """Who chooses the questions, in words."""
+        if self.voice is None:
+            return "rules brain"
+        profile = self.voice.profile
+        return f"llm brain, {profile.model or 'the first model'} at {urlsplit(profile.base_url).netloc}"
+
     def plan(self) -> Plan:
         """What the evidence of now leads to."""
         size = len(self.desk.ledger.evidence)
@@ -97,6 +107,29 @@ class Session:
         used = self.desk.brain.usage()
         self.spent = Usage(self.spent.tokens + used.tokens, round(self.spent.usd + used.usd, 6))
         self.desk.brain = brain
+
+    def glimpse(self) -> Investigation:
+        """What is known before anything was concluded: evidence alone, and no board, which takes longer."""
+        desk, target = self.desk, self.desk.context.target
+        evidence, missing = tuple(desk.ledger.evidence), tuple(desk.ledger.missing)
+        return Investigation(
+            session=self.id,
+            target_kind=target.kind,
+            target_name=target.name,
+            brain=desk.brain.name,
+            question="",
+            status=self.status,
+            stopped="",
+            verdict="not_enough_evidence",
+            summary="",
+            board=Board(()),
+            evidence=evidence,
+            missing=missing,
+            plan=Plan(),
+            next_probes=(),
+            denied=(),
+            cost=self.cost(),
+        )
 
     def found(self) -> Investigation:
         """All that is known now, in the form that reports take."""

@@ -1,7 +1,7 @@
 """Small pieces of text that several parts of a session share."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -10,6 +10,11 @@ def duration(seconds: float) -> str:
     if seconds < 60:
         return f"{seconds:.1f} s"
     return f"{int(seconds // 60)} min {int(seconds % 60):02d} s"
+
+
+def tagged(says: str, cites: Sequence[str]) -> str:
+    """A statement and the evidence it stands on."""
+    return f"{says} [{' '.join(cites)}]" if cites else says
 
 
 def call_in_words(name: str, arguments: Mapping[str, Any]) -> str:

@@ -6,8 +6,8 @@ from ppagent.agent.board import Hypothesis
 from ppagent.agent.investigation import Investigation
 from ppagent.causes.cause import Observation
 from ppagent.causes.judge import State
+from ppagent.chat.wording import tagged
 from ppagent.report.lines import Line, Tone, wrapped
-from ppagent.report.text import tagged
 
 STATES: dict[State, str] = {
     "supported": "supported",

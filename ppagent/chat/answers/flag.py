@@ -3,10 +3,10 @@
 import re
 
 from ppagent.agent.investigation import Investigation
+from ppagent.chat.wording import tagged
 from ppagent.cli.explain_flag import explain_flag
 from ppagent.errors import UserError
 from ppagent.report.lines import BLANK, Line, wrapped
-from ppagent.report.text import tagged
 
 _LONG = 40
 """Lines of a page that are shown; `ppagent explain` has the rest."""

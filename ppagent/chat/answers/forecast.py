@@ -10,6 +10,7 @@ from ppagent.causes.physics import measured_levels, ring_of, roofline_of
 from ppagent.causes.split import layer_split
 from ppagent.changes.commands import Installed, relaunch_command
 from ppagent.chat.answers.setting import DEPTH, PARTITION, SLOT_LIMIT, Setting
+from ppagent.chat.wording import tagged
 from ppagent.evidence.facts import Facts
 from ppagent.model.deployment import Deployment, share_views
 from ppagent.model.forecast import Forecast, throughput_forecast
@@ -17,7 +18,6 @@ from ppagent.model.graph import GraphCase, forecast_graph, forecast_graph_and_sp
 from ppagent.model.spread import forecast_limit
 from ppagent.model.whatif import DEPTH_FILLS_NOTHING
 from ppagent.report.lines import Line, wrapped
-from ppagent.report.text import tagged
 from ppagent.sglang.legality.renames import renamed
 
 KNOWN = "the slot limit, the async depth, graphs, the layer split (and the requests in flight, C=16)"

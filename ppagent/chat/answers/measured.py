@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from ppagent.chat.wording import tagged
 from ppagent.evidence.evidence import Evidence, FactValue
 from ppagent.report.lines import Line, wrapped
-from ppagent.report.text import tagged
 
 
 def level_lines(evidence: Sequence[Evidence], width: int) -> list[Line]:

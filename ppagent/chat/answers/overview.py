@@ -1,10 +1,10 @@
 """What was found at first sight: server, version, shape and load, in a few lines."""
 
 from ppagent.agent.investigation import Investigation
+from ppagent.chat.wording import tagged
 from ppagent.evidence.facts import Facts
 from ppagent.report.headline import headline, provenance
 from ppagent.report.lines import Line, wrapped
-from ppagent.report.text import tagged
 
 MOST_LEVELS = 6
 MOST_REASONS = 2

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from ppagent.agent.investigation import Investigation
 from ppagent.changes.proposal import Predicted
+from ppagent.chat.wording import tagged
 from ppagent.report.lines import BLANK, Line, Tone, raw, wrapped
 from ppagent.report.steps import Step, steps_of
-from ppagent.report.text import tagged
 
 HINT = "/propose P1 shows the command · /copy P1 · /why PP001 · or ask: what if ...?"
 

@@ -4,10 +4,9 @@ from ppagent.agent.investigation import Investigation
 from ppagent.agent.summary import cited
 from ppagent.chat.answers.proposals import HINT, declined_lines, proposals_in_short
 from ppagent.chat.answers.topics import telling, topics_in
-from ppagent.report.document import LABELS
+from ppagent.chat.wording import tagged
 from ppagent.report.lines import BLANK, Line, wrapped
 from ppagent.report.own import own_statements
-from ppagent.report.text import tagged
 
 MOST_TOPICS = 3
 MOST_PROBES = 3
@@ -15,7 +14,7 @@ MOST_PROBES = 3
 
 def why_lines(found: Investigation, question: str, width: int) -> list[Line]:
     """The answer to "why is it slow?", beginning with what the question itself suspects."""
-    label = LABELS[found.verdict]
+    label = found.verdict.replace("_", " ").upper()
     lines = _suspected(found, question, width)
     lines += wrapped(found.summary, width, f"{label}  ", " " * 11, "verdict")
     if found.verdict == "not_enough_evidence":

@@ -1,7 +1,6 @@
 """Commands about the session itself."""
 
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from ppagent.agent.approvals import GRADE_MEANS
 from ppagent.agent.choosing import Usage
@@ -19,14 +18,6 @@ from ppagent.plugins import Grade
 from ppagent.report.lines import Line
 
 RULES = "rules"
-
-
-def mind_of(session: Session) -> str:
-    """Who chooses the questions, in words."""
-    if session.voice is None:
-        return f"{RULES} brain"
-    profile = session.voice.profile
-    return f"llm brain, {profile.model or 'the first model'} at {urlsplit(profile.base_url).netloc}"
 
 
 def ceiling(session: Session, words: str) -> None:
@@ -57,7 +48,7 @@ def model(session: Session, words: str) -> None:
         session.voice = Voice(profile, session.voice.spent if session.voice is not None else Usage())
         session.make_brain = lambda recorder: brain_of("llm", model=words, recorder=recorder)
         session.looked = False
-    session.say([Line(f"  {mind_of(session)}: /model rules or /model NAME changes it")])
+    session.say([Line(f"  {session.mind}: /model rules or /model NAME changes it")])
 
 
 def cost(session: Session, words: str) -> None:
