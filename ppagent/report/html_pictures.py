@@ -40,7 +40,7 @@ def figures(shown: Figures, known: Collection[str]) -> Iterator[str]:
         caption = curves_caption(curves, came_about)
         yield figure(CURVES_HEADING, lambda width: draw_curves(curves, width), caption, cited(shown.curve_cites, known))
     for power in shown.power:
-        yield _power(power, came_about, cited(shown.power_cites, known))
+        yield _power(power, came_about, cited(power.cites, known))
 
 
 def _power(power: Power, came_about: str, cites: str) -> str:

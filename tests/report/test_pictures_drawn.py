@@ -84,7 +84,7 @@ def test_a_long_pipeline_gets_flatter_rows_and_names_every_fourth_stage() -> Non
 def test_points_and_forecasts_lie_where_the_axes_say() -> None:
     picture = draw_curves(CURVES, WIDE)
     root = parsed(picture)
-    points = [(float(each.get("cx", 0)), float(each.get("cy", 0))) for each in root.iter("circle")][1:]
+    points = sorted((float(each.get("cx", 0)), float(each.get("cy", 0))) for each in root.iter("circle"))[1:]
     band = next(each for each in root.iter("polygon"))
     corners = [tuple(map(float, pair.split(","))) for pair in band.get("points", "").split()]
     assert points[1][0] == corners[1][0]
@@ -100,6 +100,19 @@ def test_levels_alone_make_a_chart_without_a_forecast() -> None:
     assert "as stated" in words(picture)
     assert not list(parsed(picture).iter("polygon"))
     assert "forecast" not in " ".join([*words(picture), picture.says])
+
+
+def test_figures_that_would_lie_over_each_other_are_not_written() -> None:
+    crowded = Curves(((1, 74.7), (2, 205.3), (64, 900)), "measured")
+    assert {"205.3", "900"} <= {*words(draw_curves(crowded, NARROW))}
+    assert "74.7" not in words(draw_curves(crowded, NARROW))
+    assert draw_curves(crowded, NARROW).body.count("<circle") == 4
+
+
+def test_one_point_alone_is_not_worth_a_chart() -> None:
+    assert not Curves(((16, 65),), "measured").worth_drawing
+    assert Curves(((16, 65),), "measured", now=((1, 5), (32, 70))).worth_drawing
+    assert CURVES.worth_drawing
 
 
 def test_power_is_drawn_card_by_card_against_the_limit() -> None:

@@ -102,7 +102,7 @@ def test_where_prefill_takes_the_time_the_ring_is_drawn_and_the_rate_told_apart(
     levels = (Level(1, 16.5, "tpot", 6.0),)
     ring_now = Deployment(levels, 4, 4, (1, 1), (even_shares(4),))
     (now,) = lanes_now(ring_now, 1)
-    assert now.gives == "1 token every 16.5 ms of decode; 6 tok/s with prefill, pauses"
+    assert now.gives == "1 token every 16.5 ms of decode, 6 tok/s in all"
     assert dict(curves_of(levels, "measured", ring_now, ()).now)[1] == 6.0
 
 
@@ -122,6 +122,7 @@ def test_a_power_series_is_read_with_the_lowest_limit_of_its_host() -> None:
     assert power.seconds == (0, 2)
     assert power.watts == {"0": (85, 170), "1": (80, None)}
     assert power.limit_w == 300
+    assert power.cites == ("E1",)
 
 
 def test_samples_without_times_or_with_odd_ones_count_one_by_one() -> None:

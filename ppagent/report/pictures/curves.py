@@ -37,6 +37,11 @@ class Curves:
     others: tuple[tuple[str, tuple[Point, ...]], ...] = ()
 
     @property
+    def worth_drawing(self) -> bool:
+        """A single point by itself is a sentence, not a chart."""
+        return len(self.points) > 1 or bool(self.now or self.band or self.marks)
+
+    @property
     def farthest(self) -> float:
         loads = [at for at, _ in self._lines()] + [at for at, _, _ in self.band]
         return max([*loads, *(mark.at for mark in self.marks)])
@@ -65,11 +70,23 @@ def draw_curves(curves: Curves, width: float) -> Picture:
     if curves.now:
         parts.append(polyline([(across.px(x), up.px(y)) for x, y in curves.now], "l-now dashed"))
     parts += [_mark(mark, index, across, up) for index, mark in enumerate(curves.marks)]
-    for x, y in curves.points:
-        parts.append(dot(across.px(x), up.px(y), 4.5, "f-now", f"{y:g} tok/s at {x:g}"))
-        below = up.px(y) + 18 < up.start - 2
-        parts.append(text(across.px(x), up.px(y) + (18 if below else -9), f"{y:g}", "t-now", "middle"))
+    parts += _points(curves.points, across, up)
     return Picture(width, HEIGHT + 18 * rows, "".join(parts), _says(curves))
+
+
+def _points(points: Sequence[Point], across: Scale, up: Scale) -> list[str]:
+    """Each point with its figure; where figures would lie over each other, the one at the higher load is written."""
+    parts: list[str] = []
+    free = float("inf")
+    for x, y in reversed(points):
+        figure, at, height = f"{y:g}", across.px(x), up.px(y)
+        parts.append(dot(at, height, 4.5, "f-now", f"{figure} tok/s at {x:g}"))
+        half = width_of(figure) / 2 + 3
+        if at + half <= free:
+            below = height + 18 < up.start - 2
+            parts.append(text(at, height + (18 if below else -9), figure, "t-now", "middle"))
+            free = at - half
+    return parts
 
 
 def _band(curves: Curves, across: Scale, up: Scale) -> str:

@@ -31,23 +31,22 @@ class Figures:
     curves: Curves | None = None
     curve_cites: Cites = ()
     power: tuple[Power, ...] = ()
-    power_cites: Cites = ()
 
 
 def figures_of(found: Investigation) -> Figures:
     """The figures of an investigation."""
     facts, proposals = found.facts, found.plan.proposals
     ring, levels = ring_of(facts), measured_levels(facts)
+    curves = curves_of(levels, came_about(facts), ring, proposals) if levels else None
     cites = facts.cite("bench.levels") or facts.cite("stated.levels")
     return Figures(
         came_about=came_about(facts),
         lanes=() if ring is None else lanes_of(ring, proposals),
         fill_said=fill_said(facts),
         lane_cites=tuple(dict.fromkeys((*cites, *(c for reading in fill_readings(facts) for c in reading.cites)))),
-        curves=curves_of(levels, came_about(facts), ring, proposals) if levels else None,
+        curves=curves if curves is not None and curves.worth_drawing else None,
         curve_cites=cites,
         power=power_of(facts),
-        power_cites=tuple(fact.evidence for fact in facts.all("gpu.power_series")),
     )
 
 

@@ -57,9 +57,7 @@ def _gives_now(ring: Deployment, at: int) -> str:
     running = admitted(ring, at)
     every = f"{running} token{'' if running == 1 else 's'} every {ring.turn_now_ms(at):.3g} ms"
     rate = f"{ring.baseline(at):.3g} tok/s"
-    return (
-        f"{every}, {rate}" if duty(ring, at) > MOST_OF_THE_TIME else f"{every} of decode; {rate} with prefill, pauses"
-    )
+    return f"{every}, {rate}" if duty(ring, at) > MOST_OF_THE_TIME else f"{every} of decode, {rate} in all"
 
 
 def lane_then(ring: Deployment, at: int, limit: int | None, predicted: Predicted, name: str) -> Lane:

@@ -20,6 +20,7 @@ class Power:
     timed: bool
     watts: dict[str, Row]
     limit_w: float | None
+    cites: tuple[str, ...] = ()
 
     def at(self, index: int) -> list[float]:
         """What was read on the cards at one moment."""

@@ -34,6 +34,7 @@ def _power(fact: Fact, facts: Facts) -> Power | None:
         timed=timed,
         watts=full,
         limit_w=_limit_w(fact.host, facts),
+        cites=(fact.evidence,),
     )
 
 

@@ -62,7 +62,8 @@ def _lane(lane: Lane, across: Scale, width: float) -> tuple[str, float]:
 def _heading(lane: Lane, width: float, tone: str) -> list[str]:
     if width_of(lane.name + lane.gives) + 24 < width:
         return [text(0, 13, lane.name, tone), text(width, 13, lane.gives, "strong", "end")]
-    return [text(0, 13, lane.name, tone), text(0, 27, lane.gives, "strong")]
+    fits = 1.08 * width_of(lane.gives) < width
+    return [text(0, 13, lane.name, tone), text(0, 27, lane.gives, "strong" if fits else "tick")]
 
 
 def _blocks(shown: Timeline, across: Scale, row: float) -> list[str]:
