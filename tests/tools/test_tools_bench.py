@@ -78,7 +78,7 @@ def test_a_bad_line_is_counted_and_hides_nothing() -> None:
 def test_only_bad_lines_are_an_error_that_names_the_first() -> None:
     with pytest.raises(ToolError, match="bench.jsonl, line 1: no JSON"):
         run(Results(), bench("{oops", "nope"))
-    with pytest.raises(ToolError, match="output throughput"):
+    with pytest.raises(ToolError, match="names a figure"):
         run(Results(), bench({"max_concurrency": 8}))
 
 

@@ -40,13 +40,14 @@ def _findings(found: Document) -> list[Finding]:
     runs, unread = read_rows(found)
     levels = levels_of(runs)
     if not levels:
-        raise found.error("no result names its output throughput")
-    best = max(levels, key=lambda level: numeric(level["output_throughput"]) or 0.0)
+        raise found.error("no result names a figure")
     facts: dict[str, FactValue] = {
         "bench.levels": list(levels),
-        "bench.best_throughput": best["output_throughput"],
         "bench.failed": sum(failed_requests(run.fields) for run in runs),
     }
+    rates = [rate for level in levels if (rate := numeric(level.get("output_throughput"))) is not None]
+    if rates:
+        facts["bench.best_throughput"] = max(rates)
     known = [level["concurrency"] for level in levels if level.get("concurrency") is not None]
     if known:
         facts["bench.top_concurrency"] = max(known, key=lambda value: numeric(value) or 0.0)

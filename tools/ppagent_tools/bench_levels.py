@@ -22,7 +22,7 @@ class Run:
 
 def levels_of(runs: Sequence[Run]) -> list[dict[str, FactValue]]:
     """One object a level, lowest concurrency first. A level that was measured more than once is the mean of its runs;
-    a run without output throughput is left out."""
+    a run without any figure is left out."""
     groups: dict[tuple[object, ...], list[dict[str, FactValue]]] = {}
     for run in runs:
         level = _level(run.fields)
@@ -57,10 +57,11 @@ def _level(fields: Mapping[str, object]) -> dict[str, FactValue] | None:
     tokens, seconds = numeric(fields.get("total_output_tokens")), numeric(fields.get("duration"))
     if rate is None and tokens is not None and seconds:
         rate = round(tokens / seconds, 3)
-    if rate is None:
-        return None
     level: dict[str, FactValue] = {name: value for name in _SAME if (value := numeric(fields.get(name))) is not None}
-    level["output_throughput"] = rate
+    if rate is None and not level.keys() - {"completed"}:
+        return None
+    if rate is not None:
+        level["output_throughput"] = rate
     achieved = numeric(fields.get("concurrency"))
     asked = numeric(fields.get("max_concurrency"))
     rest: dict[str, FactValue] = {

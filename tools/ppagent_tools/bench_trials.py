@@ -37,7 +37,7 @@ class Trials:
         tried, _ = read_rows(trials)
         compared = [(run, row) for run in tried if (row := _comparison(run, now)) is not None]
         if not compared:
-            raise NotRecorded(f"{trials.artifact} holds no measured result with a counterpart under the present settings")
+            raise NotRecorded(f"{trials.artifact} holds no measured counterpart of a result under the present settings")
         rows: list[FactValue] = [row for _, row in compared]
         return [trials.finding({"trial.comparisons": rows}, compared[0][0].line, authority=2)]
 
