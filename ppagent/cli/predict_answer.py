@@ -59,7 +59,8 @@ def answer_for_server(title: str, server: Server, then: Settings, at: int, origi
 
     def priced(slot_limit: int, load: int) -> tuple[float, float, float] | None:
         # A limit that admits the whole load into one slot moves no request: the slots stay filled as they are.
-        forced = slot_limit if slot_limit < load else None
+        moves = slot_limit < load or (now.slot_limit is not None and now.slot_limit < load)
+        forced = slot_limit if moves else None
         if forced is None and then.graph == server.now.graph:
             same = now.baseline(load)
             return same, same, same
@@ -71,13 +72,12 @@ def answer_for_server(title: str, server: Server, then: Settings, at: int, origi
 
     points = tuple((float(level.concurrency), round(now.baseline(level.concurrency), 1)) for level in now.levels)
     drawn = Curves(points, origin, as_it_is(now, _loads(server.stages, at)))
-    shown = limit or at
     return Answer(
         title=title,
         forecast=forecast,
         lanes=(*lanes_now(now, at), lane_then(deeper, at, limit, predicted, "Then")),
-        curves=_with_limits(drawn, priced, shown, server.slots, at),
-        cells=_cells(priced, server.stages, server.slots, shown, at),
+        curves=_with_limits(drawn, priced, limit, server.slots, at),
+        cells=_cells(priced, server.stages, server.slots, limit, at),
         came_about=origin,
         measured=True,
         fill_said=fill_said,
@@ -99,7 +99,7 @@ def answer_for_ring(title: str, forecast: Forecast, ring: Ring, then: Settings, 
         title=title,
         forecast=forecast,
         lanes=(_lane("Now", before, at, at, now=True), _lane("Then", ring, limit, at, now=False)),
-        curves=_with_limits(Curves((), "", now), priced, limit, ring.slots, at),
+        curves=_with_limits(Curves((), "", now), priced, then.slot_limit, ring.slots, at),
         cells=_cells(priced, len(ring.stages), ring.slots, limit, at),
         came_about="as given",
         measured=False,
@@ -115,16 +115,16 @@ def _lane(name: str, ring: Ring, limit: int, at: int, *, now: bool) -> Lane:
     return Lane(f"{name}: {filled} of {ring.slots} slots {verb} filled", gives, timeline, now)
 
 
-def _with_limits(drawn: Curves, priced: Priced, limit: int, slots: int, at: int) -> Curves:
+def _with_limits(drawn: Curves, priced: Priced, limit: int | None, slots: int, at: int) -> Curves:
     """The limit that was asked for as a band, other limits as lines beside it."""
     loads = [int(load) for load, _ in drawn.now]
-    band = [(float(load), *found) for load in loads if (found := priced(limit, load)) is not None]
+    band = [(float(load), *found) for load in loads if (found := priced(limit or load, load)) is not None]
     others = [other for other in _limits(slots, limit, at) if other != limit and other < at]
     lines = [(f"limit {other}", tuple(_line(priced, other, loads))) for other in others]
     return replace(
         drawn,
         band=tuple((load, round(low, 1), round(high, 1)) for load, low, _, high in band),
-        band_name=f"limit {limit}",
+        band_name=f"limit {limit}" if limit else "no limit in force",
         others=tuple((name, line) for name, line in lines if line),
     )
 
@@ -133,7 +133,7 @@ def _line(priced: Priced, limit: int, loads: Sequence[int]) -> list[Point]:
     return [(float(load), round(found[1], 1)) for load in loads if (found := priced(limit, load)) is not None]
 
 
-def _cells(priced: Priced, stages: int, slots: int, limit: int, at: int) -> tuple[Cell, ...]:
+def _cells(priced: Priced, stages: int, slots: int, limit: int | None, at: int) -> tuple[Cell, ...]:
     return tuple(
         Cell(each, load, *(round(value, 1) for value in found))
         for each in _limits(slots, limit, at)
@@ -142,8 +142,8 @@ def _cells(priced: Priced, stages: int, slots: int, limit: int, at: int) -> tupl
     )
 
 
-def _limits(slots: int, limit: int, at: int) -> list[int]:
-    return sorted({1, 2, 4, -(-at // slots), at, limit})
+def _limits(slots: int, limit: int | None, at: int) -> list[int]:
+    return sorted({1, 2, 4, -(-at // slots), at, limit or at})
 
 
 def _loads(stages: int, at: int) -> list[int]:

@@ -54,6 +54,12 @@ def test_the_cell_that_was_asked_for_is_the_forecast(tmp_path: Path, capsys: pyt
         assert (cell["low"], cell["high"]) == (found["predicted"]["low"], found["predicted"]["high"])
 
 
+def test_without_a_limit_in_force_the_chart_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(capsys, str(recording(tmp_path / "r")), "--set", "disable_cuda_graph=false")
+    assert ": forecast, no limit in force" in text
+    assert "limit 1" in text and "Then: 1 of 8 slots is filled" in text
+
+
 def test_timelines_say_how_long_each_stage_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     *now, then = told(capsys, str(recording(tmp_path / "r")), *ASKED)["timelines"]
     assert now[0]["filled_slots"] == 1
