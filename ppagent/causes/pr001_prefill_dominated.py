@@ -26,6 +26,9 @@ from ppagent.causes.rows import bench_rows, number
 from ppagent.causes.situation import Known
 from ppagent.evidence.facts import Facts
 
+MEASURES_PREFILL = 4.0
+"""Answers of at most this many tokens."""
+
 
 class PrefillDominated:
     id = "PR001"
@@ -41,6 +44,9 @@ class PrefillDominated:
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
+        alone = _prefill_alone(facts)
+        if alone is not None:
+            return (alone,)
         found = (_ratio(facts), _lines(facts), _first_token(facts), _cache(facts))
         return tuple(o for o in found if o is not None)
 
@@ -84,6 +90,15 @@ def prompt_over_answer(facts: Facts) -> Known | None:
         return None
     says = f"{prompts:.4g} prompt tokens a second against {answers:.4g} generated"
     return Known(kept * prompts / answers, facts.cite("metrics.prompt_rate", "metrics.generation_rate"), says)
+
+
+def _prefill_alone(facts: Facts) -> Observation | None:
+    """A run whose answers are a token or two measures prefill on purpose: no decoding waits for it."""
+    rows = [row for row in bench_rows(facts) if number(row.get("output_len")) > 0]
+    if not rows or any(number(row.get("output_len")) > MEASURES_PREFILL for row in rows):
+        return None
+    says = f"answers of {number(rows[0].get('output_len')):g} tokens: prefill is what was measured"
+    return Observation(says, facts.cite("bench.levels"), 0.1, 0.4)
 
 
 def _ratio(facts: Facts) -> Observation | None:
