@@ -1,7 +1,6 @@
 """The one moving line: what is being done, and for how long already."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from time import monotonic
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -32,11 +31,8 @@ class Working:
         yield line
 
 
-@contextmanager
-def spinning(console: Console, what: str) -> Iterator[None]:
-    """A line that turns as long as the work lasts, and is gone afterwards."""
+def spinner(console: Console, what: str) -> AbstractContextManager[object]:
+    """A line that turns as long as it is entered, and is gone afterwards; it can be entered again."""
     if not console.is_terminal or console.is_dumb_terminal:
-        yield
-        return
-    with Live(Working(what), console=console, transient=True, refresh_per_second=FRAMES_PER_SECOND):
-        yield
+        return nullcontext()
+    return Live(Working(what), console=console, transient=True, refresh_per_second=FRAMES_PER_SECOND)

@@ -7,7 +7,7 @@ passes through `plain_command` first: text of a server or of a model cannot stee
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol, TextIO
 
 from ppagent.report.lines import Line, Tone
@@ -92,6 +92,7 @@ class TerminalScreen:
         from rich.console import Console
 
         self.console = Console(file=sys.stdout if out is None else out, highlight=False, markup=False, emoji=False)
+        self._moving: AbstractContextManager[object] = nullcontext()
 
     @property
     def width(self) -> int:
@@ -104,10 +105,26 @@ class TerminalScreen:
             text = Text(plain_command(line.text).rstrip(), STYLES[line.tone])
             self.console.print(text, soft_wrap=True)
 
-    def working(self, what: str) -> AbstractContextManager[None]:
-        from ppagent.chat.progress import spinning
+    @contextmanager
+    def working(self, what: str) -> Iterator[None]:
+        from ppagent.chat.progress import spinner
 
-        return spinning(self.console, what)
+        self._moving = spinner(self.console, what)
+        try:
+            with self._moving:
+                yield
+        finally:
+            self._moving = nullcontext()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """While it lasts nothing moves, so that a person can be asked something."""
+        moving = self._moving
+        moving.__exit__(None, None, None)
+        try:
+            yield
+        finally:
+            moving.__enter__()
 
     def markdown(self, pieces: Iterable[str]) -> str:
         from ppagent.chat.markdown import stream_markdown

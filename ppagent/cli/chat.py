@@ -68,10 +68,12 @@ def _talk(args: argparse.Namespace) -> int:
     from ppagent.chat.opening import leave, take_up
     from ppagent.chat.prompt import Prompt
     from ppagent.chat.screen import TerminalScreen
+    from ppagent.targets.remote.asking import STAGE
 
-    completer = SessionCompleter()
+    completer, screen = SessionCompleter(), TerminalScreen()
     person = Prompt(completer)
-    options = replace(_options(args, TerminalScreen()), dialog=person)
+    STAGE.aside = screen.aside
+    options = replace(_options(args, screen), dialog=person)
     session = _opened(args, options)
     while True:
         completer.session = session

@@ -4,11 +4,24 @@ import getpass
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 
 AskSecret = Callable[[str], str]
 """Asks for something that is not shown while it is typed."""
 
 _ONE_AT_A_TIME = threading.Lock()
+
+
+@dataclass
+class Stage:
+    """The terminal that the question appears on."""
+
+    aside: Callable[[], AbstractContextManager[object]] = nullcontext
+    """Entered while a person is asked, by whoever paints on the terminal otherwise."""
+
+
+STAGE = Stage()
 
 
 def asker() -> AskSecret | None:
@@ -17,5 +30,5 @@ def asker() -> AskSecret | None:
 
 
 def _ask(prompt: str) -> str:
-    with _ONE_AT_A_TIME:
+    with _ONE_AT_A_TIME, STAGE.aside():
         return getpass.getpass(prompt, stream=sys.stderr)
