@@ -77,18 +77,14 @@ def test_another_backend_that_was_measured_faster_proves_the_present_one_unsuita
     assert judgement.cause.advise(facts_of(hopper | trial)).remedies[0].change.set == {"--attention-backend": "fa3"}
 
 
-def test_a_shape_is_not_judged_for_a_server_that_never_started() -> None:
-    shape = {
-        "args.pp_size": 4,
-        "args.nnodes": 1,
-        "gpu.names": {"0": "NVIDIA A100-SXM4-80GB"},
-        "gpu.nvlink": True,
-        "start.weights_gib": {f"PP{k}": 15.0 for k in range(4)},
-        "gpu.memory_total_mib": {str(k): 81920 for k in range(4)},
+def test_all_reduces_are_not_judged_on_a_server_that_never_started() -> None:
+    spinning = OVER_PCIE | {
+        "gpu.utilization": {str(k): 99 for k in range(8)},
+        "gpu.power_w": {str(k): 87 for k in range(8)},
+        "gpu.power_limit_w": {str(k): 600 for k in range(8)},
     }
-    before = judged(cause_of("PP009"), shape)
-    refused = judged(cause_of("PP009"), shape | {"trouble.flag_unrecognized": 1})
-    assert before.because
+    assert judged(cause_of("IC001"), spinning).state == "supported"
+    refused = judged(cause_of("IC001"), spinning | {"trouble.flag_unrecognized": 1})
     assert refused.because == refused.against == ()
 
 
