@@ -26,7 +26,7 @@ addEventListener("hashchange", unfoldTarget);
 unfoldTarget();
 let folded = [];
 addEventListener("beforeprint", () => {
-  folded = [...document.querySelectorAll("details:not([open])")];
+  folded = [...document.querySelectorAll("details:not([open]):not(.unused)")];
   for (const details of folded) details.open = true;
 });
 addEventListener("afterprint", () => {

@@ -9,6 +9,7 @@ import pytest
 from ppagent.agent.investigation import investigate
 from ppagent.brains.brain import brain_of
 from ppagent.changes.plan import make_plan
+from ppagent.cli.main import main
 from ppagent.plugins import discover
 from ppagent.report.document import document_of
 from ppagent.report.html import as_html
@@ -76,6 +77,20 @@ def test_it_loads_nothing_complains_of_nothing_and_fits_the_screen(
     assert browser.screenshot().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("name", ["p.html", "p.svg"])
+def test_what_predict_draws_loads_nothing_and_nothing_lies_over_anything(
+    browser: Browser, tmp_path: Path, name: str
+) -> None:
+    drawn = tmp_path / name
+    option = "--svg" if name.endswith("svg") else "-o"
+    assert main(["predict", str(SEED), "--set", "pp_max_micro_batch_size=2", option, str(drawn)]) == 0
+    for width in (1200, 400):
+        seen = browser.open(drawn, width=width)
+        assert seen.requests == [drawn.as_uri()]
+        assert seen.complaints == []
+        assert browser.value(OVERLAPPING_TEXTS.replace("figure svg", "figure svg, svg.pic")) == []
+
+
 def test_a_citation_unfolds_its_evidence_with_and_without_the_script(browser: Browser, page: Path) -> None:
     for script in (True, False):
         browser.open(page, script=script)
@@ -107,10 +122,11 @@ def test_the_button_copies_the_whole_command_and_is_not_there_without_the_script
     assert browser.value(buttons) == 0
 
 
-def test_it_prints_with_its_evidence_unfolded(browser: Browser, page: Path) -> None:
+def test_it_prints_with_the_cited_evidence_unfolded(browser: Browser, page: Path) -> None:
     browser.open(page, dark=True)
     browser.value("window.dispatchEvent(new Event('beforeprint'))")
-    assert browser.value("document.querySelectorAll('details:not([open])').length") == 0
+    assert browser.value("document.getElementById('E17').checkVisibility()")
+    assert browser.value("document.querySelectorAll('details.unused[open]').length") == 0
     browser.value("window.dispatchEvent(new Event('afterprint'))")
     assert browser.value("document.querySelectorAll('details[open]').length") == 0
     assert browser.print_pdf().startswith(b"%PDF")

@@ -66,7 +66,7 @@ def draw_curves(curves: Curves, width: float) -> Picture:
     parts = [legend, frame(across, up, ticks(0, curves.farthest, most), "requests in flight", "tok/s")]
     if curves.band:
         parts.append(_band(curves, across, up))
-    parts += [_other(name, points, across, up) for name, points in curves.others]
+    parts += _others(curves.others, across, up)
     if curves.now:
         parts.append(polyline([(across.px(x), up.px(y)) for x, y in curves.now], "l-now dashed"))
     parts += [_mark(mark, index, across, up) for index, mark in enumerate(curves.marks)]
@@ -95,10 +95,16 @@ def _band(curves: Curves, across: Scale, up: Scale) -> str:
     return polygon([*low, *reversed(high)], "band") + polyline(low, "l-then") + polyline(high, "l-then")
 
 
-def _other(name: str, points: Sequence[Point], across: Scale, up: Scale) -> str:
-    """A thin line with its name at its end."""
-    drawn = [(across.px(x), up.px(y)) for x, y in points]
-    return polyline(drawn, "l-other") + text(drawn[-1][0] - 4, drawn[-1][1] - 5, name, "tick", "end")
+def _others(others: Sequence[tuple[str, tuple[Point, ...]]], across: Scale, up: Scale) -> list[str]:
+    """Thin lines, each with its name at its end; names that would lie over each other move up."""
+    parts: list[str] = []
+    free = up.start
+    for name, points in sorted(others, key=lambda other: other[1][-1][1]):
+        drawn = [(across.px(x), up.px(y)) for x, y in points]
+        x, y = drawn[-1]
+        free = min(y - 5, free - 14)
+        parts.append(polyline(drawn, "l-other") + text(x - 4, free, name, "tick", "end"))
+    return parts
 
 
 def _mark(mark: Range, index: int, across: Scale, up: Scale) -> str:
