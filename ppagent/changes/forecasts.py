@@ -6,6 +6,7 @@ from ppagent.causes.physics import measured_levels, ring_of, roofline_of
 from ppagent.causes.split import layer_split
 from ppagent.changes.proposal import Predicted
 from ppagent.evidence.facts import Facts
+from ppagent.model.deployment import Deployment
 from ppagent.model.forecast import Forecast
 from ppagent.model.graph import GraphCase, forecast_graph, forecast_graph_and_spread
 from ppagent.model.spread import forecast_limit
@@ -48,7 +49,8 @@ def _forecast(change: Change, facts: Facts, concurrency: int) -> Forecast | None
     match limit, graphs, bool(partition):
         case int(), False, False:
             ring = ring_of(facts)
-            return forecast_limit(ring, limit, concurrency).forecast if ring is not None else None
+            # Under a limit that makes requests queue, the levels hold waits that the ring knows nothing of.
+            return None if ring is None or _queues(ring, concurrency) else forecast_limit(ring, limit, concurrency).forecast
         case None, True, False:
             return forecast_graph(case, concurrency) if case is not None else None
         case int(), True, _:
@@ -57,6 +59,11 @@ def _forecast(change: Change, facts: Facts, concurrency: int) -> Forecast | None
             return forecast_graph_and_spread(case, concurrency, limit, partition or None)
         case _:
             return None
+
+
+def _queues(ring: Deployment, concurrency: int) -> bool:
+    """Whether the limit in force leaves requests waiting at that load."""
+    return ring.slot_limit is not None and ring.slot_limit * ring.slots < concurrency
 
 
 def _graph_case(facts: Facts) -> GraphCase | None:

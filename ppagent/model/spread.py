@@ -142,7 +142,7 @@ def _assumptions(deployment: Deployment, known_line: bool, concurrency: int) -> 
     if concurrency > 2 * most:
         notes.append(f"{concurrency} requests lie far beyond the measured {most}; the line is carried on")
     if high > low:
-        notes.append(f"the fill now may be {low:g} to {high:g} slots; both are in the range")
+        notes.append(f"the fill now may be {low:.2g} to {high:.2g} slots; both are in the range")
     if len(deployment.shares) == 1 and len(set(deployment.shares[0])) == 1:
         notes.append("stages taken as equal")
     if deployment.shared_host:

@@ -50,3 +50,8 @@ def test_spreading_over_a_last_stage_of_twelve_layers_is_never_proposed_over_all
     predicted = forecast(LIMIT_ONE, facts_of(uneven))
     assert predicted is not None
     assert predicted.high < predicted.baseline
+
+
+def test_a_limit_that_makes_requests_queue_leaves_nothing_to_forecast_from() -> None:
+    queueing = RING | {"internal.slot_limit": 1, "bench.levels": [level(8, 60), level(64, 205)]}
+    assert forecast(Change(set={"--pp-max-micro-batch-size": "8"}), facts_of(queueing)) is None
