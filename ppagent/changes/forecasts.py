@@ -50,7 +50,9 @@ def _forecast(change: Change, facts: Facts, concurrency: int) -> Forecast | None
         case int(), False, False:
             ring = ring_of(facts)
             # Under a limit that makes requests queue, the levels hold waits that the ring knows nothing of.
-            return None if ring is None or _queues(ring, concurrency) else forecast_limit(ring, limit, concurrency).forecast
+            if ring is None or _queues(ring, concurrency):
+                return None
+            return forecast_limit(ring, limit, concurrency).forecast
         case None, True, False:
             return forecast_graph(case, concurrency) if case is not None else None
         case int(), True, _:
