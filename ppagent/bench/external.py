@@ -45,6 +45,7 @@ class External:
 def find_external(python: str, tokenizer: str, environ: Mapping[str, str]) -> External:
     """The interpreter to use: named, by PPAGENT_SGLANG_PYTHON, or the one that runs ppagent. Raises UserError."""
     named = python or environ.get(INTERPRETER_VARIABLE, "")
+    tokenizer = str(Path(tokenizer).resolve()) if tokenizer and Path(tokenizer).exists() else tokenizer
     if named:
         if not Path(named).is_file():
             raise UserError(f"There is no interpreter {named}.", f"Give --python or {INTERPRETER_VARIABLE}.")
@@ -73,8 +74,12 @@ def run_external(external: External, endpoint: Endpoint, shape: Shape, requests:
         except subprocess.TimeoutExpired as error:
             raise ToolError(f"bench_serving did not end within {limit_s:.0f} s") from error
         if done.returncode != 0 or not output.is_file():
-            raise ToolError(f"bench_serving failed: {' '.join((done.stderr or done.stdout)[-400:].split())}")
+            raise ToolError(f"bench_serving failed: {_end_of(done.stdout)} | {_end_of(done.stderr)}")
         return _row(output.read_text(encoding="utf-8"))
+
+
+def _end_of(text: str) -> str:
+    return " ".join(text[-300:].split())
 
 
 def _row(text: str) -> dict[str, object]:

@@ -42,9 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"pauses of a client, each measured ({THINK_TIMES})",
     )
     add_load_arguments(parser)
-    add("--seconds", type=NumberFrom(1, "seconds"), default=30.0, metavar="S", help="of a level (30)")
+    add("--seconds", type=NumberFrom(0.5, "seconds"), default=30.0, metavar="S", help="of a level (30)")
     add("--requests", type=NumberFrom(1, "requests", whole=True), metavar="N", help="at most so many a level")
-    add("--max-seconds", type=NumberFrom(1, "seconds"), metavar="S", help="begin no level after that time")
+    add("--max-seconds", type=NumberFrom(0, "seconds"), metavar="S", help="begin no level after that time")
     add("--with", dest="tool", choices=("ppagent", "bench_serving"), default="ppagent", help="whose client (ppagent)")
     add("--python", default="", metavar="FILE", help="interpreter with SGLang, for --with bench_serving")
     add("--tokenizer", default="", metavar="PATH", help="tokenizer, for --with bench_serving")

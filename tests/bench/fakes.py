@@ -180,6 +180,8 @@ class FakeServer:
                 return 200, json.dumps(self._info())
             case "/get_server_info":
                 return 200, json.dumps(self._info())
+            case "/v1/models":
+                return 200, json.dumps({"object": "list", "data": [{"id": "m", "object": "model"}]})
             case "/set_internal_state":
                 return 200, json.dumps(self._set(json.loads(body)["server_args"]))
             case "/v1/loads" if not old:

@@ -1,0 +1,112 @@
+"""The agent's own tools: they act on a live target only, say beforehand what they would do, and put it back."""
+
+from collections.abc import Iterator
+
+import pytest
+from pydantic import ValidationError
+
+from ppagent.agent.approvals import request_for
+from ppagent.agent.state import CallRow
+from ppagent.agent.toolbox import open_toolbox
+from ppagent.bench.reach import Reached
+from ppagent.errors import NotRecorded, ToolError
+from ppagent.evidence.vocabulary import known
+from ppagent.plugins import Tool, ToolContext, discover
+from ppagent.trials.note import RestoreNote, write_note
+from ppagent_tools import bench_live, tune
+from ppagent_tools.live_server import _REACHED
+from tests.agent.fakes import FakeTarget
+from tests.bench.fakes import FakeServer
+
+SHORT: dict[str, object] = {"seconds": 2, "input_tokens": [8], "output_tokens": [6, 14], "think_s": 0.002}
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with FakeServer(base_ms=3, per_request_ms=1.5) as running:
+        yield running
+
+
+def context(server: FakeServer) -> ToolContext:
+    return ToolContext(FakeTarget("local"), {_REACHED: Reached(server.url, server.endpoint)})
+
+
+def tool(name: str) -> Tool:
+    return next(tool for tool in (*bench_live.tools(), *tune.tools()) if tool.name == name)
+
+
+def test_grades_say_how_much_each_disturbs() -> None:
+    assert {t.name: int(t.grade) for t in (*bench_live.tools(), *tune.tools())} == {
+        "bench.run": 4,
+        "tune.set_limit": 3,
+        "tune.relaunch": 5,
+    }
+
+
+def test_a_recording_is_offered_nothing_that_acts() -> None:
+    names = {offer.name for offer in open_toolbox(discover(), "recording")}
+    live = {offer.name for offer in open_toolbox(discover(), "local")}
+    assert live - names == {"bench.run", "tune.set_limit", "tune.relaunch"}
+
+
+def test_there_is_nothing_to_act_on_in_a_recording() -> None:
+    for each in (*bench_live.tools(), tune.SetLimit()):
+        arguments = each.arguments.model_validate({"limit": 2} if each.name == "tune.set_limit" else {})
+        with pytest.raises(NotRecorded, match="only a recording"):
+            each.run(ToolContext(FakeTarget()), arguments)
+
+
+def test_measured_levels_become_evidence_of_the_highest_authority(server: FakeServer) -> None:
+    bench = tool("bench.run")
+    (found,) = bench.run(context(server), bench.arguments.model_validate({"concurrency": [1, 4], **SHORT}))
+    levels = found.facts["bench.levels"]
+    assert isinstance(levels, list)
+    assert [level["concurrency"] for level in levels if isinstance(level, dict)] == [1, 4]
+    assert found.authority == 3
+    assert all(known(name) for name in found.facts)
+
+
+def test_a_trial_becomes_a_comparison_and_the_old_value_is_back(server: FakeServer) -> None:
+    set_limit = tool("tune.set_limit")
+    asked = set_limit.arguments.model_validate({"limit": 2, "concurrency": 8, **SHORT})
+    (found,) = set_limit.run(context(server), asked)
+    (row,) = found.facts["trial.comparisons"]  # type: ignore[misc]
+    assert isinstance(row, dict)
+    assert row["set"] == {"--pp-max-micro-batch-size": "2"}
+    assert row["causes"] == ["PP001"]
+    assert row["outcome"] == "better"
+    assert found.facts["trial.restored"] is True
+    assert all(known(name) for name in found.facts)
+    assert server.limit == 16
+
+
+def test_what_would_be_done_is_shown_before_it_is_allowed(server: FakeServer) -> None:
+    box = open_toolbox(discover(), "local")
+    call = CallRow(tool="tune.set_limit", arguments={"limit": 2}, why="PP001 says so", grade=3)
+    request = request_for(call, box.find("tune.set_limit"), context(server))
+    assert "16 -> 2 -> 16" in request.does
+    assert "way back" in request.does
+    assert server.settings == []
+
+
+def test_a_value_out_of_range_is_an_answer_and_no_change(server: FakeServer) -> None:
+    set_limit = tool("tune.set_limit")
+    with pytest.raises(ToolError, match="1 to 16"):
+        set_limit.run(context(server), set_limit.arguments.model_validate({"limit": 99}))
+    with pytest.raises(ValidationError):
+        set_limit.arguments.model_validate({"limit": 0})
+    assert server.settings == []
+
+
+def test_nothing_is_tried_on_what_another_trial_left(server: FakeServer) -> None:
+    write_note(RestoreNote("live", server.url, key="pp_max_micro_batch_size", old=16, new=2, pid=1, pid_started="0"))
+    set_limit = tool("tune.set_limit")
+    with pytest.raises(ToolError, match="--restore"):
+        set_limit.run(context(server), set_limit.arguments.model_validate({"limit": 4}))
+
+
+def test_a_server_whose_host_is_not_at_hand_is_not_relaunched(server: FakeServer) -> None:
+    relaunch = tool("tune.relaunch")
+    asked = relaunch.arguments.model_validate({"set": {"--pp-size": "4"}})
+    with pytest.raises(NotRecorded, match="host is not at hand"):
+        relaunch.run(context(server), asked)
