@@ -20,7 +20,7 @@ class Person(Protocol):
 
 
 def talk(session: Session, person: Person) -> str | None:
-    """Talks until the person leaves, or wants another session, whose id is returned (empty for the newest)."""
+    """Talks until the person leaves, or wants another session, whose id is returned."""
     while True:
         try:
             text = person.read().strip()

@@ -69,7 +69,10 @@ def begin(target_text: str, options: Options) -> Session:
     file = ChatFile(session_path(session_id))
     session = _session(session_id, lasting_name(target_text), target, file, options)
     session.record(FIRST_KIND, **head_of(session.desk, session_id), **{CHAT: session.target_text, "port": options.port})
-    first_look(session)
+    try:
+        first_look(session)
+    except KeyboardInterrupt:
+        session.screen.show(wrapped("Stopped looking; ask, or say go on.", session.screen.width))
     session.screen.show(overview(session.glimpse(), session.screen.width))
     return session
 

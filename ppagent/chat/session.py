@@ -175,5 +175,6 @@ class Session:
         self.desk.recorder.write(kind, **data)
 
     def _note(self, who: Speaker, text: str) -> None:
-        self.said.append(Said(who, text))
-        self.record("said", who=who, text=mask(text))
+        masked = mask(text)
+        self.said.append(Said(who, masked))
+        self.record("said", who=who, text=masked)

@@ -25,6 +25,14 @@ class ShownNodes(Nodes):
         self._quiet = quiet
         """Whether finished questions get no line of their own."""
 
+    def choose(self, state: State) -> State:
+        """The next question; a model takes its time for it."""
+        if self._session.voice is None:
+            return super().choose(state)
+        self._session.halt.check()
+        with self._session.screen.working(f"{self._session.mind}: choosing what to look at"):
+            return super().choose(state)
+
     def act(self, state: State) -> State:
         """Asks the tool, which puts what was found on the disk before anything else is asked."""
         row = state["call"]

@@ -6,11 +6,12 @@ when they are all there.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
 from ppagent.agent.choosing import Usage, View
+from ppagent.brains.llm.abilities import Abilities
 from ppagent.brains.llm.checks import Grounds, Statement, problems, says_to_act
 from ppagent.brains.llm.levers import installed_with_source
 from ppagent.brains.llm.model import ModelFailed, Spent
@@ -30,6 +31,9 @@ EVIDENCE_SHARE = 0.5
 """Of the model's context, for evidence."""
 CHARACTERS_PER_TOKEN = 3
 LONGEST_ANSWER = 40_000
+
+WORDS_ONLY = Abilities(tools=False, strict=False, parallel=False, usage=False, json_schema=False, temperature=False)
+"""Features of a request that only asks for words."""
 
 _IDS = re.compile(r"\b(?:[A-Z]{2}\d{3}|[HMPE]\d{1,3})\b")
 _CITED = re.compile(r"\bE\d+\b")
@@ -70,6 +74,7 @@ class Voice:
         return [{"role": "system", "content": system}, *earlier, {"role": "user", "content": mask(question)}]
 
     def _stream(self, messages: list[dict[str, str]]) -> Iterator[str]:
+        """The answer's text. What the endpoint refuses is left out, and it is asked once more."""
         import httpx2
         import openai
 
@@ -79,17 +84,16 @@ class Voice:
         endpoint = urlsplit(profile.base_url).netloc
         http = httpx2.Client(verify=not profile.base_url.startswith("http://"), follow_redirects=False)
         client = openai.OpenAI(api_key=api_key(profile), base_url=profile.base_url, max_retries=0, http_client=http)
+        abilities: Abilities | None = replace(WORDS_ONLY, stream=profile.stream)
         try:
-            model = profile.model or next(iter(client.models.list(timeout=profile.timeout_s))).id
-            create: Any = client.chat.completions.create
-            with create(
-                model=model, messages=messages, stream=True, max_tokens=profile.reply_tokens, timeout=profile.timeout_s
-            ) as chunks:
-                yield from _texts(chunks)
-        except StopIteration as error:
-            raise ModelFailed(f"{endpoint} serves no model.") from error
-        except FAILURES as error:
-            raise ModelFailed(fault_of(error, endpoint, profile.model).says) from error
+            while abilities is not None:
+                try:
+                    yield from _asked(client, profile, messages, abilities)
+                    return
+                except FAILURES as error:
+                    fault = fault_of(error, endpoint, profile.model)
+                abilities = abilities.without(fault.words) if fault.kind == "refused" else None
+            raise ModelFailed(fault.says)
         finally:
             http.close()
 
@@ -133,6 +137,19 @@ def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
     rest = _THINK.sub("", text)[given:]
     if rest:
         yield rest
+
+
+def _asked(client: Any, profile: ModelProfile, messages: list[dict[str, str]], abilities: Abilities) -> Iterator[str]:
+    """One request and the text of its answer."""
+    model = profile.model or next((served.id for served in client.models.list(timeout=profile.timeout_s)), "")
+    limit = "max_tokens" if abilities.max_tokens else "max_completion_tokens"
+    body = {"model": model, "messages": messages, "stream": abilities.stream, limit: profile.reply_tokens}
+    answer = client.chat.completions.create(**body, timeout=profile.timeout_s)
+    if not abilities.stream:
+        yield answer.choices[0].message.content or "" if answer.choices else ""
+        return
+    with answer as chunks:
+        yield from _texts(chunks)
 
 
 def _texts(chunks: Iterable[Any]) -> Iterator[str]:

@@ -65,7 +65,7 @@ def _once(args: argparse.Namespace) -> int:
 def _talk(args: argparse.Namespace) -> int:
     from ppagent.chat.completion import SessionCompleter
     from ppagent.chat.loop import greeting, talk
-    from ppagent.chat.opening import leave, take_up
+    from ppagent.chat.opening import leave
     from ppagent.chat.prompt import Prompt
     from ppagent.chat.screen import TerminalScreen
     from ppagent.targets.remote.asking import STAGE
@@ -75,16 +75,33 @@ def _talk(args: argparse.Namespace) -> int:
     STAGE.aside = screen.aside
     options = replace(_options(args, screen), dialog=person)
     session = _opened(args, options)
+    screen.show(greeting(session))
     while True:
         completer.session = session
-        session.screen.show(greeting(session))
         wanted = talk(session, person)
-        said = leave(session)
-        if said:
-            note(said)
         if wanted is None:
-            return ExitStatus.OK
-        session = take_up(wanted, options)
+            break
+        other = _another(wanted, options)
+        if other is not None:
+            leave(session)
+            session = other
+            screen.show(greeting(session))
+    said = leave(session)
+    if said:
+        note(said)
+    return ExitStatus.OK
+
+
+def _another(session_id: str, options: "Options") -> "Session | None":
+    """The other session; None, and why, where it cannot be taken up."""
+    from ppagent.chat.opening import take_up
+    from ppagent.report.lines import wrapped
+
+    try:
+        return take_up(session_id, options)
+    except UserError as error:
+        options.screen.show(wrapped(str(error), options.screen.width, tone="bad"))
+        return None
 
 
 def _opened(args: argparse.Namespace, options: "Options") -> "Session":

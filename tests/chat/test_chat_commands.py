@@ -125,6 +125,8 @@ def test_leaving_and_changing_to_another_session_are_exits(looked: Session) -> N
     with pytest.raises(Switch) as switch:
         run_command(looked, "/resume 261129-1")
     assert switch.value.session_id == "261129-1"
+    with pytest.raises(UserError, match="There is no other session"):
+        run_command(looked, "/resume")
 
 
 def test_copy_sends_the_whole_command_and_writes_it_to_a_file(seed: Session) -> None:

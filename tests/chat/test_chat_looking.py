@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from ppagent.agent.choosing import ToolCall
+from ppagent.agent.choosing import ToolCall, Usage
 from ppagent.chat.looking import first_look, investigate, know
+from ppagent.chat.voice import Voice
+from ppagent.config import ModelProfile
 from ppagent.evidence.evidence import Finding
 from ppagent.plugins import Grade, ToolContext
 from tests.agent.fakes import FakeBrain, FakeCause, FakeTool
@@ -206,6 +208,37 @@ def test_a_second_question_asks_no_tool_twice() -> None:
     investigate(session)
 
     assert len(tool.runs) == 1
+
+
+def test_each_question_has_a_fresh_brain_and_what_the_last_one_spent_still_counts() -> None:
+    made: list[FakeBrain] = []
+
+    def make(recorder: object) -> FakeBrain:
+        made.append(FakeBrain([ToolCall("fake.probe", "to see")], spent=Usage(100, 0.5)))
+        return made[-1]
+
+    session = fake_session(probe())
+    session.make_brain = make
+    session.voice = Voice(ModelProfile(model="m"))
+
+    investigate(session)
+    session.looked = False
+    investigate(session)
+
+    assert len(made) == 2
+    assert session.cost().tokens == 200
+    assert "choosing what to look at" in screen_of(session).worked[0]
+
+
+def test_where_a_models_money_is_spent_the_rules_go_on() -> None:
+    session = fake_session(probe())
+    session.voice = Voice(ModelProfile(model="m"), Usage(10, 3.0))
+    session.make_brain = lambda recorder: FakeBrain([])
+
+    investigate(session)
+
+    assert session.desk.brain.name == "rules"
+    assert session.desk.board().supported != ()
 
 
 def test_steps_count_anew_for_each_question() -> None:

@@ -1,5 +1,6 @@
 import pytest
 
+from ppagent.agent.budget import Budget
 from ppagent.chat.loop import STOPPED, take_turn, talk
 from ppagent.errors import ToolError
 from tests.agent.fakes import FakeTool
@@ -68,7 +69,15 @@ def test_a_bug_is_left_to_crash() -> None:
 
 def test_another_session_is_asked_for_by_its_id() -> None:
     assert talk(fake_session(), FakePerson(says=["/resume 261129-1"])) == "261129-1"
-    assert talk(fake_session(), FakePerson(says=["/resume"])) == ""
+
+
+def test_a_budget_that_ended_the_asking_is_said() -> None:
+    session = fake_session(probe())
+    session.desk.budget = Budget(seconds=0)
+
+    take_turn(session, "why is it slow?")
+
+    assert "NOT FINISHED  the budget of 0 s is used up: say go on" in screen_of(session).text
 
 
 def test_what_a_turn_cost_is_kept() -> None:

@@ -51,7 +51,7 @@ def test_pasted_text_holds_its_own_question(
         ("", (str(SEED),), ExitStatus.USAGE, "Nothing was asked."),
         ("why?", ("no/such/thing",), ExitStatus.USAGE, "There is no file or folder no/such/thing."),
         ("why?", (), ExitStatus.USAGE, "Give a TARGET, or --resume."),
-        ("/resume", (str(SEED),), ExitStatus.USAGE, "/resume needs a terminal."),
+        ("/resume 261129-1", (str(SEED),), ExitStatus.USAGE, "/resume needs a terminal."),
         ("/nonsense", (str(SEED),), ExitStatus.USAGE, "There is no command /nonsense."),
         ("why?", ("--resume", "261129-1"), ExitStatus.USAGE, "There is no session 261129-1."),
         ("why?", (str(SEED), "--brain", "llm"), ExitStatus.USAGE, "No model is named."),

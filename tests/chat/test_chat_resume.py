@@ -124,9 +124,23 @@ def test_a_damaged_file_is_refused_in_words(seed: Session, wrong: str, right: st
         take_up(seed.id, Options(FakeScreen()))
 
 
+def test_ctrl_c_at_the_first_look_ends_the_looking_and_not_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(session: Session) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ppagent.chat.opening.first_look", interrupted)
+
+    session = begin(str(SEED), Options(FakeScreen()))
+
+    assert "Stopped looking" in screen_of(session).text
+    take_turn(session, "why is it slow?")
+    assert "DIAGNOSED" in screen_of(session).text
+
+
 def test_secrets_reach_no_file(seed: Session, state: Path) -> None:
     take_turn(seed, "why is it slow? I launch with --api-key sk-abcdefghijklmnop1234 and 8 requests in flight")
 
     text = "".join(path.read_text() for path in state.rglob("*") if path.is_file())
     assert "why is it slow?" in text
     assert "abcdefghijklmnop1234" not in text
+    assert all("abcdefghijklmnop1234" not in one.text for one in seed.said)

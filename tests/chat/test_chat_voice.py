@@ -20,22 +20,35 @@ from tests.chat.chat_fakes import fake_session, screen_of
 GOOD = "Three of eight slots hold requests [E27].\n\n- P2 changes both."
 
 
+def whole(text: str) -> dict[str, Any]:
+    """A completion that is not streamed."""
+    message = {"role": "assistant", "content": text}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    return {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+
+
 class FakeEndpoint:
     """A server that streams `pieces` as a chat completion, or refuses with `status`."""
 
     def __init__(self) -> None:
-        self.pieces, self.status = [GOOD], 200
+        self.pieces, self.status, self.refuses = [GOOD], 200, ""
         self.bodies: list[dict[str, Any]] = []
         endpoint = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 endpoint.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-                self.send_response(endpoint.status)
-                self.send_header("Content-Type", "text/event-stream" if endpoint.status == 200 else "application/json")
+                refused = endpoint.refuses and endpoint.refuses in endpoint.bodies[-1]
+                status = 400 if refused else endpoint.status
+                self.send_response(status)
+                self.send_header("Content-Type", "text/event-stream" if status == 200 else "application/json")
                 self.end_headers()
-                if endpoint.status != 200:
-                    self.wfile.write(b'{"error": {"message": "no such key"}}')
+                if status != 200:
+                    why = f"{endpoint.refuses} is not supported" if refused else "no such key"
+                    self.wfile.write(json.dumps({"error": {"message": why}}).encode())
+                    return
+                if not endpoint.bodies[-1]["stream"]:
+                    self.wfile.write(json.dumps(whole("".join(endpoint.pieces))).encode())
                     return
                 for piece in endpoint.pieces:
                     chunk = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m"}
@@ -64,7 +77,7 @@ def endpoint() -> Iterator[FakeEndpoint]:
 
 @pytest.fixture
 def voiced(looked: Session, endpoint: FakeEndpoint) -> Iterator[Session]:
-    endpoint.pieces, endpoint.status = [GOOD], 200
+    endpoint.pieces, endpoint.status, endpoint.refuses = [GOOD], 200, ""
     endpoint.bodies.clear()
     screen_of(looked).lines.clear()
     looked.voice = Voice(endpoint.profile)
@@ -115,6 +128,24 @@ def test_a_model_that_fails_is_said_in_a_sentence_and_the_session_goes_on(
 
     assert "refuses the API key (401)" in " ".join(screen_of(voiced).text.split())
     assert "KV001" in screen_of(voiced).text
+
+
+def test_what_an_endpoint_refuses_is_left_out_and_it_is_asked_again(voiced: Session, endpoint: FakeEndpoint) -> None:
+    endpoint.refuses = "max_tokens"
+
+    take_turn(voiced, "please explain this to a colleague")
+
+    assert ["max_tokens" in body for body in endpoint.bodies] == [True, False]
+    assert endpoint.bodies[1]["max_completion_tokens"] == 2048
+    assert "Three of eight slots" in screen_of(voiced).text
+
+
+def test_an_endpoint_that_cannot_stream_answers_at_once(voiced: Session, endpoint: FakeEndpoint) -> None:
+    voiced.voice = Voice(endpoint.profile.model_copy(update={"stream": False}))
+
+    take_turn(voiced, "please explain this to a colleague")
+
+    assert "Three of eight slots" in screen_of(voiced).text
 
 
 def test_tokens_and_money_count_and_end_at_the_limit(voiced: Session, endpoint: FakeEndpoint) -> None:

@@ -26,6 +26,8 @@ def why_lines(found: Investigation, question: str, width: int) -> list[Line]:
     for own in own_statements(found):
         says = tagged(f"{own.label}: {own.says}", own.cites)
         lines += wrapped(says, width, "  THE MODEL     ", " " * 18, "dim")
+    if found.status == "budget_used_up":
+        lines += wrapped(f"{found.stopped}: say go on", width, "  NOT FINISHED  ")
     for row in found.denied:
         lines += wrapped(f"{row['tool']} (grade {row['grade']}): {row['why']}", width, "  NOT DONE      ")
     return [*lines, Line(f"  {HINT}", "dim")] if found.plan.proposals else lines

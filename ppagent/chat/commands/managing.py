@@ -69,7 +69,10 @@ def sessions(session: Session, words: str) -> None:
 
 def resume(session: Session, words: str) -> None:
     """Leaves this session for another one."""
-    raise Switch(words)
+    wanted = words or next((kept.id for kept in conversations() if kept.id != session.id), "")
+    if not wanted:
+        raise UserError("There is no other session.", "This one is kept as it goes.")
+    raise Switch(wanted)
 
 
 def leave(session: Session, words: str) -> None:
@@ -82,6 +85,6 @@ COMMANDS = (
     Command("model", "[NAME]", "Shows or changes who chooses the questions: rules, or a model.", model, "brains"),
     Command("cost", "", "Tells what the session has cost so far.", cost),
     Command("sessions", "", "Lists the kept sessions.", sessions),
-    Command("resume", "[ID]", "Goes on with a kept session, the newest by default.", resume, "sessions"),
+    Command("resume", "[ID]", "Goes on with another kept session, the newest by default.", resume, "sessions"),
     Command("quit", "", "Ends the session, which is kept. So does Ctrl-D.", leave),
 )
