@@ -29,9 +29,10 @@ _SHAPES = re.compile(
 )
 _LOGIN = re.compile(
     r"""(?P<scheme>\b[A-Za-z][A-Za-z0-9+.-]{1,20}://)
-    (?P<login>[^\s/'"<>]* | [^\s/'"<>:@]*:(?!\d{1,5}[/?#])[^\s'"<>@]*)@""",  # a password may hold a slash, a port none
+    (?P<login>[^\s/'"<>]{0,300} | [^\s/'"<>:@]{0,100}:(?!\d{1,5}[/?#])[^\s'"<>@]{0,200})@""",
     re.VERBOSE,
 )
+"""A password may hold a slash, a port none. The lengths keep the search from growing with the square of a text."""
 _LOGIN_OPTION = re.compile(r"(?<=\s)(-u|--user|--proxy-user)([ \t]+|=)(['\"]?)(?!\d+:\d+\b)[^\s:'\"]+:[^\s'\"]+")
 
 

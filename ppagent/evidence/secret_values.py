@@ -37,6 +37,8 @@ _MEMBER = re.compile(r"[^\s,}\]]+")
 _NOTHING = re.compile(r"(?:none|null|nil|true|false|nan|<[^<>]*>|\*+|\[masked\]|redacted)?", re.IGNORECASE)
 _COUNT = re.compile(r"[-+~#(]{0,2}\d[\d.,_:e+-]{0,18}[A-Za-z%/]{0,6}")
 _REFERENCE = re.compile(r"\$(?:[A-Z_][A-Z0-9_]*|\{[A-Z_][A-Z0-9_]*\}|\(.*)")
+_LOOK_BACK = 120
+_OPENS_LINE = re.compile(r"(?:\A|\n)[ \t-]*\Z")
 _CLOSERS = ",;)}]'\"`"
 
 
@@ -44,9 +46,11 @@ def value_after(text: str, match: re.Match[str]) -> Span | None:
     """Span of the secret after a match of `NAMED`; None where no secret follows."""
     name, sep = match["name"], match["sep"].strip(" \t\r\n\\")
     quoted_name = match["close"] is not None
-    if not is_secret_name(name) or speaks_of_tokens(text[: match.start("name")], name):
+    if not is_secret_name(name) or speaks_of_tokens(
+        text[max(0, match.start("name") - _LOOK_BACK) : match.start("name")], name
+    ):
         return None
-    if sep not in ("=", ":") and not _may_follow(text[match.end() :], name, sep, quoted_name):
+    if sep not in ("=", ":") and not _may_follow(text.startswith("-", match.end()), name, sep, quoted_name):
         return None
     if sep == "=" and match["open"] and not quoted_name:
         return _bare(text, re.compile(rf"(?:(?!{re.escape(match['open'])})[^\n])+").match(text, match.end()), name)
@@ -54,8 +58,8 @@ def value_after(text: str, match: re.Match[str]) -> Span | None:
         return _bare(text, _TO_QUOTE.match(text, match.end()), name)
     if quoted_name:
         return secret_at(text, match.end(), name, _MEMBER)
-    opens_line = not text[: match.start()].rpartition("\n")[2].strip(" \t-")
-    whole_line = sep == ":" and opens_line and not counts_tokens(name)
+    before = text[max(0, match.start() - _LOOK_BACK) : match.start()]
+    whole_line = sep == ":" and not counts_tokens(name) and _OPENS_LINE.search(before) is not None
     return secret_at(text, match.end(), name, _TO_LINE_END if whole_line else _WORD, prose=sep == ":")
 
 
@@ -104,11 +108,11 @@ def _bare(text: str, match: re.Match[str] | None, name: str, *, prose: bool = Fa
     return start, start + len(kept)
 
 
-def _may_follow(after: str, name: str, sep: str, quoted_name: bool) -> bool:
+def _may_follow(option_follows: bool, name: str, sep: str, quoted_name: bool) -> bool:
     """Whether a value can follow where neither `=` nor `:` stands between: after an option, in a pair of strings."""
     if sep == ",":
         return quoted_name and (name.startswith("-") or _is_header(name))
-    return name.startswith("-") and not after.startswith("-")
+    return name.startswith("-") and not option_follows
 
 
 def _is_header(name: str) -> bool:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _SGLANG_LINE = re.compile(rb"(?i)sglang|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|(?:Decode|Prefill) batch|server_args=")
 _LOG_LINE = re.compile(rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]]*\] |(?:Decode|Prefill) batch")
 _LARGEST_PASTE_MIB = 4
+_MOST_PIPED_MIB = 32
 _ADVICE = "Give a recording's folder, a log file, - for pasted text, local, or an ssh://[user@]host[:port] address."
 
 
@@ -48,14 +49,23 @@ def open_target(
 def _open_pasted(stdin: TextIO | None) -> Target:
     if stdin is None:
         raise UserError("There is no pasted text to read.", "Pipe it in: ppagent diagnose - < text.")
-    raw = getattr(stdin, "buffer", None)
-    text = raw.read().decode("utf-8", errors="replace") if raw is not None else stdin.read()
+    text = _read_piped(stdin)
     if not text.strip():
         raise UserError("The pasted text is empty.", "Paste log lines, the launch command and what you wonder about.")
     pasted = read_pasted(text)
     if pasted.empty and not re.search(r"[^\W_]{2}", pasted.words):
         raise UserError("The pasted text holds no words.", "Paste log lines, the launch command and your question.")
     return pasted
+
+
+def _read_piped(stdin: TextIO) -> str:
+    """All that comes in, as long as it can be held at once."""
+    raw, most = getattr(stdin, "buffer", None), _MOST_PIPED_MIB << 20
+    text = stdin.read(most + 1) if raw is None else raw.read(most + 1).decode("utf-8", errors="replace")
+    if len(text) > most:
+        advice = "Save it and give the file: a log file is read line by line, however long it is."
+        raise UserError(f"More than {_MOST_PIPED_MIB} MiB came through the pipe.", advice)
+    return text
 
 
 def _open_folder(path: Path, text: str) -> Target:

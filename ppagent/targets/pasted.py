@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import yaml
 
 from ppagent.errors import NotRecorded, ToolError
+from ppagent.evidence.masking import mask
 from ppagent.targets.pasted_bench import take_bench_tables
 from ppagent.targets.pasted_gpu import take_gpu_parts
 from ppagent.targets.pasted_json import take_json
@@ -70,8 +71,11 @@ class Pasted:
 
 
 def read_pasted(text: str) -> Pasted:
-    """Takes apart a pasted text: log lines, launch command, tables of nvidia-smi, benchmark results, JSON, words."""
-    sheet = Sheet.of(text.removeprefix("\ufeff"))
+    """Takes apart a pasted text: log lines, launch command, tables of nvidia-smi, benchmark results, JSON, words.
+
+    Secrets go first: taking the text apart may part a secret from the name that tells it is one.
+    """
+    sheet = Sheet.of(mask(text.removeprefix("\ufeff")))
     tables = take_bench_tables(sheet)
     gpu = take_gpu_parts(sheet)
     parts = take_json(sheet)

@@ -21,6 +21,11 @@ def refusal(text: str, stdin: str | None = None) -> UserError:
     return caught.value
 
 
+def test_more_than_can_be_held_is_refused_with_what_to_do_instead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ppagent.targets.open._MOST_PIPED_MIB", 0)
+    assert "give the file" in refusal("-", LINE).advice
+
+
 def test_a_folder_a_file_and_pasted_text_are_told_apart(tmp_path: Path) -> None:
     folder = write_recording(tmp_path / "case")
     (tmp_path / "a.log").write_text(LINE)

@@ -181,3 +181,22 @@ def test_hostile_text_is_read_fast(filler: str) -> None:
     begun = time.perf_counter()
     read_pasted(filler * (100_000 // len(filler)))
     assert time.perf_counter() - begun < 3.0
+
+
+SECRET = "zQhunter2Xy9w"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'sglang serve m --model-loader-extra-config \'{{"api_key": "{SECRET}"}}\' --tp 8',
+        f"sglang serve m --api-key {SECRET}, it is slow",
+        f"HF_TOKEN={SECRET} sglang serve m",
+        f'{{"model_path": "m", "tp_size": 8, "api_key": "{SECRET}"}}',
+        f"{DECODE.format(s=1, pp=0)}\nRuntimeError: password={SECRET}",
+        f"my password: {SECRET}",
+    ],
+)
+def test_taking_a_text_apart_parts_no_secret_from_its_name(text: str) -> None:
+    pasted = read_pasted(text)
+    assert SECRET not in "".join((*pasted.artifacts.values(), pasted.bench, pasted.words))
