@@ -4,12 +4,12 @@ Each finished block is printed for good; only the open tail is transient. Code i
 wrapped or padded, so that a command copied from the screen is whole.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
-from rich.markdown import Markdown
-from rich.segment import Segment
+from rich.markdown import Heading, Markdown
+from rich.segment import Segment, Segments
 from rich.text import Text
 
 from ppagent.chat.blocks import Block, finished, rest
@@ -29,9 +29,7 @@ class Tail:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         most = max(console.size.height - KEPT_FREE, 1)
-        for line in console.render_lines(_prose(self.text), options, pad=False)[-most:]:
-            yield from line
-            yield Segment.line()
+        yield from _segments(_rendered(console, self.text, options)[-most:])
 
 
 def stream_markdown(console: Console, pieces: Iterable[str]) -> str:
@@ -44,9 +42,13 @@ def stream_markdown(console: Console, pieces: Iterable[str]) -> str:
                 said.append(piece)
                 blocks, tail.text = finished(tail.text + piece)
                 _show(console, blocks)
-        finally:
-            last, tail.text = rest(tail.text), ""
-            _show(console, last)
+        except BaseException:
+            _show(console, rest(tail.text))
+            console.print(Text("(cut short)", "dim"))
+            tail.text = ""
+            raise
+        last, tail.text = rest(tail.text), ""
+        _show(console, last)
     return "".join(said)
 
 
@@ -56,9 +58,31 @@ def _show(console: Console, blocks: Iterable[Block]) -> None:
             for line in plain_command(block.text).split("\n"):
                 console.print(Text(line, "bold"), soft_wrap=True)
         else:
-            console.print(_prose(block.text))
+            console.print(Segments(_segments(_rendered(console, block.text, console.options))), end="")
         console.print()
 
 
-def _prose(text: str) -> Markdown:
-    return Markdown(plain_command(text), hyperlinks=False)
+def _rendered(console: Console, text: str, options: ConsoleOptions) -> list[list[Segment]]:
+    """Lines of a piece of prose, without empty ones at its ends."""
+    lines = console.render_lines(_LeftMarkdown(plain_command(text), hyperlinks=False), options, pad=False)
+    filled = [n for n, line in enumerate(lines) if "".join(segment.text for segment in line).strip()]
+    return lines[filled[0] : filled[-1] + 1] if filled else []
+
+
+def _segments(lines: Iterable[list[Segment]]) -> Iterator[Segment]:
+    for line in lines:
+        yield from line
+        yield Segment.line()
+
+
+class _LeftHeading(Heading):
+    """A heading like any other line, in bold; not in the middle, and in no box."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        self.text.justify = "left"
+        self.text.stylize("bold")
+        yield self.text
+
+
+class _LeftMarkdown(Markdown):
+    elements = {**Markdown.elements, "heading_open": _LeftHeading}

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol, TextIO
 
+from ppagent.chat.keys import hushed
 from ppagent.report.lines import Line, Tone
 from ppagent.report.plain import plain_command
 
@@ -111,7 +112,7 @@ class TerminalScreen:
 
         self._moving = spinner(self.console, what)
         try:
-            with self._moving:
+            with hushed(), self._moving:
                 yield
         finally:
             self._moving = nullcontext()
@@ -129,7 +130,8 @@ class TerminalScreen:
     def markdown(self, pieces: Iterable[str]) -> str:
         from ppagent.chat.markdown import stream_markdown
 
-        return stream_markdown(self.console, pieces)
+        with hushed():
+            return stream_markdown(self.console, pieces)
 
     def control(self, sequence: str) -> bool:
         self.console.file.write(sequence)

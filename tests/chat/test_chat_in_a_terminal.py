@@ -119,6 +119,8 @@ def test_ctrl_c_ends_a_long_tool_and_its_process_and_the_second_asks_to_leave(wi
     terminal.wait_for(r"slow\.profile: .* [12]\.\d s  \(Ctrl-C stops it\)")
     assert len(sleepers()) == 1
 
+    terminal.type("typed meanwhile")
+    assert "typed meanwhile" not in terminal.scrollback()
     terminal.press("C-c")
 
     shown = terminal.wait_for(r"Stopped\. What was found by then is kept")

@@ -77,6 +77,14 @@ def test_an_address_stays_visible_and_becomes_no_link_of_the_terminal() -> None:
     assert "\x1b]8" not in printed(console)
 
 
+def test_blocks_stand_one_empty_line_apart_and_headings_on_the_left() -> None:
+    console = terminal(height=30)
+
+    stream_markdown(console, ["# Head\n\nText.\n\n1. one\n2. two\n\n```\ncode\n```\n\nEnd.\n"])
+
+    assert kept_lines(console)[:9] == ["Head", "", "Text.", "", " 1 one", " 2 two", "", "code", ""]
+
+
 def test_what_had_come_before_an_interrupt_stays() -> None:
     console = terminal()
 
@@ -90,3 +98,4 @@ def test_what_had_come_before_an_interrupt_stays() -> None:
 
     assert "A whole paragraph." in kept_lines(console)
     assert "Half a sent" in kept_lines(console)
+    assert kept_lines(console)[-2:] == ["(cut short)", ""]
