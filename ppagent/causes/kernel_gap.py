@@ -5,24 +5,11 @@ A gap says that something is slow, not what; it counts for a kernel only where a
 
 from ppagent.causes.cards import card
 from ppagent.causes.cause import Change, Remedy
+from ppagent.causes.physics import architecture_of
 from ppagent.causes.situation import Known, levels, tensor_parallel
-from ppagent.errors import UserError
 from ppagent.evidence.evidence import FactValue
 from ppagent.evidence.facts import Facts
-from ppagent.model.architecture import Architecture, read_architecture
 from ppagent.model.roofline import Roofline
-
-
-def architecture(facts: Facts) -> Architecture | None:
-    """The model as its config.json describes it; None where too little of it is known."""
-    known = [fact for name in facts if name.startswith("model.") and (fact := facts.get(name)) is not None]
-    config = {fact.name.removeprefix("model."): fact.value for fact in known}
-    if not config:
-        return None
-    try:
-        return read_architecture(config)
-    except UserError:
-        return None
 
 
 def bandwidth_gap(facts: Facts) -> Known | None:
@@ -31,7 +18,7 @@ def bandwidth_gap(facts: Facts) -> Known | None:
     A well served model lies between 1.5 and 6. None where decode runs without graphs, since launches then make the
     gap, and where the card, the model or a level is not known.
     """
-    found, model, measured, ranks = card(facts), architecture(facts), levels(facts), tensor_parallel(facts)
+    found, model, measured, ranks = card(facts), architecture_of(facts), levels(facts), tensor_parallel(facts)
     if found is None or model is None or not measured or ranks is None:
         return None
     replayed = facts.number("decode.graph_true_share")

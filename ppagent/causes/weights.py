@@ -3,8 +3,8 @@
 import math
 
 from ppagent.causes.cards import card, cite_all, numbers_by_gpu
-from ppagent.causes.kernel_gap import architecture
 from ppagent.causes.links import world
+from ppagent.causes.physics import architecture_of
 from ppagent.causes.sighting import trouble_words
 from ppagent.causes.situation import Known, stages
 from ppagent.evidence.facts import Facts
@@ -43,7 +43,7 @@ def model_gib(facts: Facts) -> Known | None:
     if logged and ring is not None and total is not None and len(logged) >= ring.value:
         whole = sum(logged.values()) / len(logged) * total.value
         return Known(whole, facts.cite("start.weights_gib"), f"{whole:.0f} GiB of weights in all")
-    model = architecture(facts)
+    model = architecture_of(facts)
     if model is None:
         return None
     whole = model.weight_bytes() / 2**30
