@@ -96,7 +96,7 @@ class Clerk:
 
     def _look(self, move: Look, call: Called, turn: Turn, view: View) -> tuple[str, bool]:
         answers, worked = [], False
-        for name in dict.fromkeys(move.tools):
+        for name in list(dict.fromkeys(move.tools))[:MOST_QUEUED]:
             offer = self.toolset.find_plain(name)
             if offer is None:
                 answers.append(f"There is no tool {quoted(name, 60)} for look at this ceiling.")

@@ -6,9 +6,11 @@ from collections.abc import Collection, Mapping
 
 from ppagent.brains.llm.model import Called
 
-_FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)```", re.DOTALL)
+_FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
 _TAG = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
 _THINK = re.compile(r"<think(?:ing)?>(.*?)(?:</think(?:ing)?>|\Z)", re.DOTALL)
+_TRIED = 8
+"""Places at which cut-off JSON is closed on trial, the last first."""
 _NAME_KEYS = ("name", "tool", "function")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
 
@@ -41,10 +43,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _as_call(piece: str, known: Collection[str]) -> Called | None:
-    try:
-        value = json.loads(piece.strip())
-    except (ValueError, RecursionError):
-        return None
+    value = _loaded(piece.strip())
     if not isinstance(value, dict):
         return None
     if isinstance(value.get("function"), dict):
@@ -54,6 +53,43 @@ def _as_call(piece: str, known: Collection[str]) -> Called | None:
         return None
     given: object = next((value[key] for key in _ARGUMENT_KEYS if key in value), {})
     return Called("text-1", name, given if isinstance(given, str) else json.dumps(_object(given)))
+
+
+def _loaded(piece: str) -> object:
+    """The JSON value of a piece; of one that was cut off, what was whole by then."""
+    try:
+        return json.loads(piece)
+    except (ValueError, RecursionError):
+        return whole_part(piece)
+
+
+def whole_part(piece: str) -> object:
+    """The beginning of cut-off JSON up to its last whole item, closed; None where there is none.
+
+    Small models run on in a list until their answer is cut off.
+    """
+    ends: list[tuple[int, str]] = []
+    closers: list[str] = []
+    inside_text = escaped = False
+    for at, character in enumerate(piece):
+        if inside_text:
+            inside_text, escaped = escaped or character != '"', character == "\\" and not escaped
+        elif character == '"':
+            inside_text = True
+        elif character in "{[":
+            closers.append("}" if character == "{" else "]")
+        elif character in "}]":
+            if not closers or closers.pop() != character:
+                return None
+            ends.append((at + 1, "".join(reversed(closers))))
+        elif character == ",":
+            ends.append((at, "".join(reversed(closers))))
+    for end, closing in reversed(ends[-_TRIED:]):
+        try:
+            return json.loads(piece[:end] + closing)
+        except (ValueError, RecursionError):
+            continue
+    return None
 
 
 def _object(given: object) -> Mapping[str, object]:

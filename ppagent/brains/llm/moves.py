@@ -14,7 +14,7 @@ Ids = list[str]
 class Look(BaseModel, extra="forbid"):
     """Ask tools that need no argument, several at once. Their answers become evidence."""
 
-    tools: list[str] = Field(min_length=1, max_length=12)
+    tools: list[str] = Field(min_length=1)
     why: str = Field(default="", description="one clause")
 
 

@@ -8,6 +8,9 @@ from ppagent.brains.llm.abilities import Abilities
 from ppagent.brains.llm.model import Called, Function, Message
 from ppagent.brains.llm.prompts import prompt
 
+MOST_ITEMS = 12
+"""Of a list, where a schema is all that guides the model."""
+
 
 def request_body(
     model: str,
@@ -113,13 +116,24 @@ def _fenced(call: Called) -> str:
 
 
 def next_call_schema(functions: Sequence[Function]) -> dict[str, Any]:
-    """The next call as a JSON schema: even a small model then names a function that exists."""
-    schema = {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string", "enum": [function.name for function in functions]},
-            "arguments": {"type": "object"},
-        },
-        "required": ["name", "arguments"],
-    }
-    return {"type": "json_schema", "json_schema": {"name": "next_call", "schema": schema}}
+    """The next call as a JSON schema: even a small model then names a function that exists, with its arguments."""
+    calls = [
+        {
+            "type": "object",
+            "properties": {"name": {"const": function.name}, "arguments": _short_lists(dict(function.parameters))},
+            "required": ["name", "arguments"],
+            "additionalProperties": False,
+        }
+        for function in functions
+    ]
+    return {"type": "json_schema", "json_schema": {"name": "next_call", "schema": {"anyOf": calls}}}
+
+
+def _short_lists(node: Any) -> Any:
+    """The schema with an end to every list: small models do not find one."""
+    if isinstance(node, list):
+        return [_short_lists(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    limited = {key: _short_lists(value) for key, value in node.items()}
+    return limited | {"maxItems": MOST_ITEMS} if node.get("type") == "array" else limited
