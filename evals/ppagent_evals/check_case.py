@@ -7,7 +7,7 @@ import yaml
 
 from ppagent.causes.catalog import all_causes
 from ppagent.errors import UserError
-from ppagent.evidence.masking import mask
+from ppagent.record.masking import masked
 from ppagent.sglang.flags.history import catalogue_of
 from ppagent.sglang.legality.renames import renamed
 from ppagent.sglang.versions import parse_version
@@ -81,6 +81,7 @@ def _flag_faults(recording: Path, answer: Answer) -> Iterator[str]:
 
 def _secrets(recording: Path) -> Iterator[str]:
     for path in sorted(p for p in recording.rglob("*") if p.is_file() and p.stat().st_size < LARGEST_TEXT):
-        text = path.read_text(encoding="utf-8", errors="replace")
-        if mask(text) != text:
-            yield f"{path.relative_to(recording)} holds what looks like a secret: mask it."
+        place = path.relative_to(recording).as_posix()
+        text = path.read_bytes().decode("utf-8", errors="surrogateescape")
+        if masked(place, text) != text:
+            yield f"{place} holds what looks like a secret: mask it."

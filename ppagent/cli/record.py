@@ -49,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
     folder = prepare(args.output, force=args.force)
     words = Words(args.question, args.title, tuple(args.stated))
     watch = note if target.kind != "recording" and sys.stderr.isatty() else _quiet
-    outcome = Recorder(target, folder, words, window_s=args.seconds, watch=watch).record()
+    recorder = Recorder(target, folder, words, window_s=args.seconds, watch=watch, port=args.port)
+    outcome = recorder.record()
     return _close(outcome, args.output, archive)
 
 

@@ -8,7 +8,7 @@ _CARDS = (
 )
 _ON_CARDS = "gpu_uuid,pid,process_name,used_gpu_memory"
 
-BY_HAND = {
+_BY_HAND = {
     Artifact.LAUNCH: "ps -ww -o args= -p $(pgrep -of sglang)",
     Artifact.SERVER_LOG: "sglang serve ... 2>&1 | tee",
     Artifact.SERVER_INFO: "curl -s localhost:30000/server_info",
@@ -24,7 +24,7 @@ BY_HAND = {
 }
 """By artifact; what it prints belongs into the artifact's file. The rest is for ppagent on the host itself to read."""
 ON_THE_HOST = "ppagent record local -o DIR"
-METRICS_BY_HAND = "curl -s localhost:30000/metrics"
+_METRICS = "curl -s localhost:30000/metrics"
 """Some seconds apart, with the server started with --enable-metrics."""
 
 ALSO_RUN = (
@@ -36,3 +36,9 @@ ALSO_RUN = (
 )
 """Read-only commands whose answers stand in no artifact of their own, and which a question may come to."""
 ALSO_RUN_S = 20.0
+
+
+def by_hand(artifact: Artifact | None, port: int | None) -> str:
+    """The command for an artifact, or for a scrape of /metrics, of the server on `port`."""
+    command = _METRICS if artifact is None else _BY_HAND.get(artifact, ON_THE_HOST)
+    return command if port is None else command.replace(":30000/", f":{port}/")

@@ -54,7 +54,13 @@ class Outcome:
         return any(got.name in of_server for got in self.got)
 
     def add(self, host: str, name: str, size_bytes: int, remark: str = "") -> None:
-        self.got.append(Got(host, name, size_bytes, remark))
+        """Notes down an artifact, in the place of what was written of it before."""
+        new = Got(host, name, size_bytes, remark)
+        before = next((at for at, got in enumerate(self.got) if (got.host, got.name) == (host, name)), None)
+        if before is None:
+            self.got.append(new)
+        else:
+            self.got[before] = new
 
     def lack(self, host: str, name: str, why: str, command: str = "") -> None:
         self.lacks.append(Lack(host, name, why, command))

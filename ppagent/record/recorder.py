@@ -24,7 +24,9 @@ Watch = Callable[[str], None]
 class Recorder:
     """One recording. `watch` is told what is being asked; `window_s` is how long changing things are watched."""
 
-    def __init__(self, target: Target, folder: Folder, words: Words, *, window_s: float, watch: Watch) -> None:
+    def __init__(
+        self, target: Target, folder: Folder, words: Words, *, window_s: float, watch: Watch, port: int | None = None
+    ) -> None:
         self._target = target
         self._folder = folder
         self._words = words
@@ -35,7 +37,7 @@ class Recorder:
         self._live = target.kind != "recording"
         self._before = read_incident(_shared(target, Shared.INCIDENT))
         self._outcome = Outcome()
-        self._takes = Takes(target, folder, self._outcome, self._labels)
+        self._takes = Takes(target, folder, self._outcome, self._labels, port)
 
     def record(self) -> Outcome:
         """Writes what the target gives. Ctrl-C and a full disk end it early; what is written by then stays."""
@@ -110,12 +112,15 @@ class Recorder:
         self._folder.write(Shared.INCIDENT.value, incident.text())
 
     def _notes(self) -> list[str]:
+        read = self._takes.cuts.items()
+        cuts = [f"server.log of {self._labels[host]}: {cut}." for host, found in read for cut in found]
+        notes = [*cuts, *self._outcome.notes]
         if not self._live:
-            return self._outcome.notes
+            return notes
         now = datetime.now(UTC).isoformat(timespec="seconds")
         head = f"Recorded by ppagent {__version__} at {now}; metrics and cards over {self._window_s:g} s."
         lacks = [f"Not recorded: {each.name} of {each.host}: {each.why}." for each in self._outcome.lacks if each.host]
-        return [head, *self._outcome.notes, *lacks]
+        return [head, *notes, *lacks]
 
     def _ended(self, end: End, why: str) -> None:
         self._outcome.end, self._outcome.why = end, why

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from ppagent.errors import NotRecorded, PpagentError
-from ppagent.record.commands import ALSO_RUN, ALSO_RUN_S, BY_HAND, METRICS_BY_HAND, ON_THE_HOST
+from ppagent.record.commands import ALSO_RUN, ALSO_RUN_S, ON_THE_HOST, by_hand
 from ppagent.record.folder import Folder
 from ppagent.record.log import recorded_log
 from ppagent.record.masking import masked
@@ -44,13 +44,19 @@ class Step:
 class Takes:
     """Everything a host can be asked for. `labels` names each host's folder."""
 
-    def __init__(self, target: Target, folder: Folder, outcome: Outcome, labels: Mapping[str, str]) -> None:
+    def __init__(
+        self, target: Target, folder: Folder, outcome: Outcome, labels: Mapping[str, str], port: int | None = None
+    ) -> None:
         self.texts: dict[tuple[str, Artifact], str] = {}
+        self.cuts: dict[str, tuple[str, ...]] = {}
         self._target = target
         self._folder = folder
         self._outcome = outcome
         self._labels = labels
+        self._port = port
+        self._live = target.kind != "recording"
         self._watching = False
+        self._versions: set[str] = set()
 
     def steps(self) -> Iterator[Step]:
         """In the order in which they are taken."""
@@ -60,13 +66,15 @@ class Takes:
         if isinstance(self._target, Commanded):
             yield Step("further commands", self._further_commands)
         yield self._plain(Artifact.COMMANDS)
-        yield Step(Artifact.SERVER_LOG.value, self._log, BY_HAND[Artifact.SERVER_LOG])
-        yield Step("metrics", self._metrics, METRICS_BY_HAND)
+        yield Step(Artifact.SERVER_LOG.value, self._log, by_hand(Artifact.SERVER_LOG, self._port))
+        yield Step("metrics", self._metrics, by_hand(None, self._port))
         for artifact in LAST:
             yield self._plain(artifact)
+        if self._live:
+            yield Step("the log's newest lines", self._log_again)
 
     def _plain(self, artifact: Artifact) -> Step:
-        return Step(artifact.value, lambda host: self._text(host, artifact), BY_HAND.get(artifact, ON_THE_HOST))
+        return Step(artifact.value, lambda host: self._text(host, artifact), by_hand(artifact, self._port))
 
     def _text(self, host: str, artifact: Artifact) -> None:
         text = masked(artifact.value, self._target.text(host, artifact))
@@ -81,10 +89,16 @@ class Takes:
         if not found.text.strip():
             raise NotRecorded("the log is empty")
         self._write(host, name, masked(name, found.text), *found.cuts)
-        self._outcome.notes += [f"{name} of {self._labels[host]}: {cut}." for cut in found.cuts]
+        self.cuts[host] = found.cuts
+
+    def _log_again(self, host: str) -> None:
+        """With what was logged while metrics and cards were watched; the first reading is kept for a recording that is
+        ended early, or whose connection is lost."""
+        if host in self.cuts:
+            self._log(host)
 
     def _metrics(self, host: str) -> None:
-        if self._target.kind != "recording" and not self._watching:
+        if self._live and not self._watching:
             self._watching = True
             threading.Thread(target=self._sample_cards, name="ppagent-cards", daemon=True).start()
         scrapes = self._target.scrapes(host)
@@ -101,6 +115,10 @@ class Takes:
             self._target.text(self._target.hosts[0], Artifact.GPUS)
 
     def _source(self, host: str) -> None:
+        """Of hosts with one version only the first one's: eight copies would tell nothing new."""
+        version = self.texts.get((host, Artifact.VERSION), "")
+        if self._live and version and version in self._versions:
+            return
         config = self.texts.get((host, Artifact.MODEL_CONFIG), "")
         found = recorded_source(self._target.source(host), architectures_of(config))
         sizes = [
@@ -110,6 +128,7 @@ class Takes:
         remark = "1 file" if len(sizes) == 1 else f"{len(sizes)} files"
         remark += f", {len(found.left_out)} too large" if found.left_out else ""
         self._outcome.add(self._labels[host], "source", sum(sizes), remark)
+        self._versions.add(version)
 
     def _further_commands(self, host: str) -> None:
         if isinstance(self._target, Commanded):
