@@ -167,8 +167,9 @@ class Session:
         self._note("ppagent", "\n".join(line.text.rstrip() for line in lines))
 
     def note_answer(self, text: str) -> None:
-        """Notes an answer that was shown as it came."""
-        self._note("ppagent", text)
+        """Notes an answer that was shown as it came, if any came."""
+        if text:
+            self._note("ppagent", text)
 
     def record(self, kind: str, **data: Any) -> None:
         """Puts a line into the session's file. Secrets in it are the caller's to mask."""

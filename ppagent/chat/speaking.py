@@ -1,5 +1,7 @@
 """Puts a question to the model and shows its answer, with what of it the evidence does not hold."""
 
+from collections.abc import Iterable, Iterator
+
 from ppagent.brains.llm.model import ModelFailed
 from ppagent.chat.looking import at_work, know
 from ppagent.chat.session import Session
@@ -19,13 +21,23 @@ def speak(session: Session, text: str) -> None:
         raise UserError(f"The model was not asked: {over}.", "Begin anew, or raise --max-cost.")
     view = session.desk.view(session.state)
     width = session.screen.width
+    heard: list[str] = []
+    pieces = voice.answer(text, view, session.found().plan, session.said[:-1])
     with at_work(session):
         try:
-            answer = session.screen.markdown(voice.answer(text, view, session.found().plan, session.said[:-1]))
+            session.screen.markdown(_kept(pieces, heard))
         except ModelFailed as error:
             session.say(wrapped(f"The model failed: {error}", width, tone="bad"))
             return
-    session.note_answer(answer)
-    wrong = unbacked(answer, view)
+        finally:
+            session.note_answer("".join(heard))
+    wrong = unbacked("".join(heard), view)
     lines = [line for says in wrong for line in wrapped(says, width, "  unbacked  ", tone="bad")]
     session.say(lines or [Line("  The model's own words; its figures stand in the evidence it cites.", "dim")])
+
+
+def _kept(pieces: Iterable[str], heard: list[str]) -> Iterator[str]:
+    """The pieces, each noted before it is shown: an answer that is cut short is kept as far as it came."""
+    for piece in pieces:
+        heard.append(piece)
+        yield piece

@@ -1,16 +1,20 @@
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
+from ppagent.agent.board import Board
+from ppagent.agent.choosing import ToolCall
+from ppagent.agent.contribution import Contribution, Remark
 from ppagent.causes.cause import Observation
 from ppagent.chat.loop import take_turn
 from ppagent.chat.opening import Options, begin, leave
 from ppagent.chat.replies import reply
 from ppagent.chat.session import Session
+from ppagent.evidence.facts import Facts
 from ppagent_tools.user import StatedFacts
-from tests.agent.fakes import FakeCause
-from tests.chat.chat_fakes import FakePerson, FakeScreen, fake_session, screen_of
+from tests.agent.fakes import FakeBrain, FakeCause
+from tests.chat.chat_fakes import FakePerson, FakeScreen, fake_session, probe, screen_of
 from tests.chat.conftest import SEED
 
 Answer = Callable[[str], str]
@@ -132,6 +136,20 @@ def test_a_server_with_a_live_proposal_is_offered_a_trial_and_a_recording_is_not
     reply(live, "yes")
 
     assert started == ["/try P1"]
+
+
+def test_what_a_model_added_is_labelled_as_its_own() -> None:
+    @dataclass
+    class Adding(FakeBrain):
+        def contribution(self, board: Board, facts: Facts) -> Contribution:
+            return Contribution(model="m", remarks=(Remark("", "closing", "the pool is large", ("E1",)),), struck=2)
+
+    session = fake_session(probe(), brain=Adding([ToolCall("fake.probe", "to see")]))
+
+    reply(session, "why is it slow?")
+
+    assert "  THE MODEL     in closing: the pool is large [E1]" in screen_of(session).text
+    assert "2 statements were struck" in screen_of(session).text
 
 
 def test_an_earlier_session_about_the_target_is_compared_with() -> None:

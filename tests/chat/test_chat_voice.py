@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppagent.agent.choosing import Usage
-from ppagent.chat.loop import take_turn
+from ppagent.chat.loop import STOPPED, take_turn
 from ppagent.chat.session import Session
 from ppagent.chat.speaking import speak
 from ppagent.chat.voice import Voice, unbacked, without_thoughts
@@ -128,6 +128,20 @@ def test_a_model_that_fails_is_said_in_a_sentence_and_the_session_goes_on(
 
     assert "refuses the API key (401)" in " ".join(screen_of(voiced).text.split())
     assert "KV001" in screen_of(voiced).text
+
+
+def test_an_answer_that_is_cut_short_is_kept_as_far_as_it_came(
+    voiced: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_short(pieces: Iterator[str]) -> str:
+        next(iter(pieces))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(voiced.screen, "markdown", cut_short)
+
+    take_turn(voiced, "please explain this to a colleague")
+
+    assert [one.text for one in voiced.said[-2:]] == [GOOD, STOPPED]
 
 
 def test_what_an_endpoint_refuses_is_left_out_and_it_is_asked_again(voiced: Session, endpoint: FakeEndpoint) -> None:
