@@ -17,7 +17,8 @@ _NOT_MEASURED = re.compile(
 
 _SPEED = re.compile(r"(\d[\d,]*(?:\.\d+)?)(?=\s*(?:output |input |decode )?tok|,? at \d+ concurrent)", re.I)
 _CONTRAST = re.compile(
-    r"\b(?:instead of|against|than|plain|before|used to|colleague|others?|elsewhere|same box|promis|expect|should)", re.I
+    r"\b(?:instead of|against|than|plain|before|used to|colleague|others?|elsewhere|same box|promis|expect|should)",
+    re.I,
 )
 
 

@@ -15,7 +15,13 @@ FLAG_KINDS = ("flag_unrecognized", "flag_ambiguous", "flag_invalid_choice")
 MEMORY_KINDS = ("not_enough_memory", "cuda_oom")
 """Kinds of trouble that end a start for a reason of their own."""
 
-REFUSED = ("flag_unrecognized", "flag_ambiguous", "flag_invalid_choice", "flag_expected_argument", "pp_model_unsupported")
+REFUSED = (
+    "flag_unrecognized",
+    "flag_ambiguous",
+    "flag_invalid_choice",
+    "flag_expected_argument",
+    "pp_model_unsupported",
+)
 """Ends of a start that leave a log without any start-up line."""
 ANSWERED = ("internal.memory.weight", "internal.slot_limit", "metrics.window_s", "loads.running", "bench.levels")
 """Facts that only a server which came up can have produced."""
