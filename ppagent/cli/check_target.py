@@ -14,6 +14,7 @@ from ppagent.sglang.launch.find import find_launch
 from ppagent.sglang.launch.site import NoLaunchCommand
 from ppagent.sglang.scheduler_facts.code import open_tree
 from ppagent.sglang.versions import parse_version
+from ppagent.targets.open import named_path
 from ppagent.targets.source_files import SourceFiles
 from ppagent.targets.target import Artifact, Target
 
@@ -48,7 +49,7 @@ def subjects(target: str, version: str | None, tree: Path | None) -> tuple[Subje
 
 
 def _named(target: str) -> list[Subject]:
-    path = Path(target).expanduser() if "\n" not in target and len(target) < 500 else None
+    path = named_path(target) if "\n" not in target and len(target) < 500 else None
     if path is not None and path.is_dir():
         return _recorded(target)
     if target == "-":

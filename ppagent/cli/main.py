@@ -4,14 +4,14 @@ A command's module has `NAME`, `HELP`, `add_arguments(parser)` and `run(args) ->
 """
 
 import argparse
-import io
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import NoReturn
 
 from ppagent import __version__
+from ppagent.cli.streams import NO_ROOM, have_all_streams, never_fail_to_encode, write_no_more
 from ppagent.errors import ExitStatus, PpagentError, UserError
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -35,7 +35,8 @@ USAGE = "usage: ppagent COMMAND ... | ppagent --help | ppagent --version"
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit status (`ppagent.errors.ExitStatus`)."""
     words = list(sys.argv[1:] if argv is None else argv)
-    _never_fail_to_encode()
+    have_all_streams()
+    never_fail_to_encode()
     try:
         status = _run(words)
         sys.stdout.flush()
@@ -44,10 +45,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PpagentError as error:
         return _say(str(error), ExitStatus.FAILURE)
     except BrokenPipeError:
-        return _reader_left()
+        write_no_more()
+        return ExitStatus.FAILURE
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        write_no_more()
+        return _say(f"The output cannot be written: {error.strerror}.", ExitStatus.FAILURE)
     except KeyboardInterrupt:
         return _say("cancelled.", ExitStatus.CANCELLED)
     return status
+
+
+class _Parser(argparse.ArgumentParser):
+    """Repeats what was typed without what could steer the terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        from ppagent.report.plain import plain
+
+        super().error(plain(message))
 
 
 def _run(words: list[str]) -> int:
@@ -71,7 +87,7 @@ def _run(words: list[str]) -> int:
 
 def _run_command(name: str, words: list[str]) -> int:
     module = import_module(COMMANDS[name][0])
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=f"ppagent {name}",
         description=module.HELP,
         allow_abbrev=False,
@@ -117,20 +133,6 @@ def _say(sentence: str, status: ExitStatus) -> int:
 
     sys.stderr.write(f"ppagent: {plain(sentence)}\n")
     return status
-
-
-def _reader_left() -> int:
-    """Whoever read our output has closed the pipe (`| head`): nobody is left to tell anything. The output goes
-    nowhere from here on, so that Python's own last flush is quiet too."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return ExitStatus.FAILURE
-
-
-def _never_fail_to_encode() -> None:
-    """On a terminal without UTF-8 a character that it lacks is shown as an escape instead of ending the program."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import Any
 from ppagent.errors import ExitStatus, NotRecorded, UserError
 from ppagent.evidence.json_text import read_json
 from ppagent.targets.files import LARGEST_TEXT_MIB
+from ppagent.targets.open import named_path
 from ppagent.targets.recording import Recording
 from ppagent.targets.target import Artifact, Shared, Target
 
@@ -16,8 +17,12 @@ LONGEST_VERSION = 40
 
 def open_recorded(text: str, advice: str) -> Recording:
     """The recording in the folder `text`. Raises UserError where there is none."""
-    folder = Path(text).expanduser()
-    if not folder.is_dir():
+    folder = named_path(text)
+    try:
+        found = bool(text) and folder.is_dir()
+    except OSError as error:
+        raise UserError(f"{text} cannot be read: {error.strerror or error}.", advice) from error
+    if not found:
         raise UserError(f"{text} is not a recording's folder.", advice)
     return Recording(folder)
 

@@ -18,6 +18,7 @@ _SGLANG_LINE = re.compile(rb"(?i)sglang|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|(?:Deco
 _LOG_LINE = re.compile(rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]]*\] |(?:Decode|Prefill) batch")
 _LARGEST_PASTE_MIB = 4
 _MOST_PIPED_MIB = 32
+_TELLING = 4096
 _ADVICE = "Give a recording's folder, a log file, - for pasted text, local, or an ssh://[user@]host[:port] address."
 
 
@@ -31,7 +32,9 @@ def open_target(
     """
     if text == "-":
         return _open_pasted(stdin)
-    path = Path(text).expanduser()
+    if not text:
+        raise UserError("The target is empty.", _ADVICE)
+    path = named_path(text)
     try:
         if path.is_dir():
             return _open_folder(path, text)
@@ -52,10 +55,20 @@ def _open_pasted(stdin: TextIO | None) -> Target:
     text = _read_piped(stdin)
     if not text.strip():
         raise UserError("The pasted text is empty.", "Paste log lines, the launch command and what you wonder about.")
+    if _is_binary(text):
+        raise UserError("What came through the pipe is no text.", "Paste log lines, the launch command and a question.")
     pasted = read_pasted(text)
     if pasted.empty and not re.search(r"[^\W_]{2}", pasted.words):
         raise UserError("The pasted text holds no words.", "Paste log lines, the launch command and your question.")
     return pasted
+
+
+def named_path(text: str) -> Path:
+    """The path that a person wrote; `~name` of nobody stays as it is."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        return Path(text)
 
 
 def _read_piped(stdin: TextIO) -> str:
@@ -66,6 +79,13 @@ def _read_piped(stdin: TextIO) -> str:
         advice = "Save it and give the file: a log file is read line by line, however long it is."
         raise UserError(f"More than {_MOST_PIPED_MIB} MiB came through the pipe.", advice)
     return text
+
+
+def _is_binary(text: str) -> bool:
+    """Whether bytes that are no characters make up more of the beginning than a broken line would."""
+    begin = text[:_TELLING]
+    odd = sum(c in "\x00\ufffd" for c in begin)
+    return odd > max(8, len(begin) // 10)
 
 
 def _open_folder(path: Path, text: str) -> Target:
