@@ -24,6 +24,8 @@ def own_statements(found: Investigation) -> tuple[Own, ...]:
 
 def _statements(found: Investigation) -> Iterator[Own]:
     added = found.contribution
+    if added.hypotheses or added.remarks:
+        yield Own("in its own words", "the figures are checked against the evidence cited, the words are not")
     for own in added.hypotheses:
         yield Own(f"{own.id}, {UNPROVEN}", plain(f"{own.says}. {_predictions(own)}"), own.cites)
     for remark in added.remarks:

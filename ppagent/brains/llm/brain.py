@@ -22,6 +22,7 @@ from ppagent.brains.llm.record import calls_as_data, messages_as_data
 from ppagent.brains.llm.toolset import Toolset
 from ppagent.brains.rules import RulesBrain
 from ppagent.evidence.facts import Facts
+from ppagent.evidence.masking import mask
 from ppagent.sessions import Recorder, Unrecorded
 
 MOST_NONSENSE = 3
@@ -146,7 +147,11 @@ class LlmBrain:
             "usd": round(usd, 6),
         }
         self._record.write(
-            "reply", text=reply.text, reasoning=reply.reasoning, calls=calls_as_data(reply.calls), price=price
+            "reply",
+            text=mask(reply.text),
+            reasoning=mask(reply.reasoning),
+            calls=calls_as_data(reply.calls),
+            price=price,
         )
 
     def _send(self, clerk: Clerk, view: View) -> ToolCall:
