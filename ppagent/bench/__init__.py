@@ -5,7 +5,8 @@ What makes other benchmarks lie, and what stands against it here:
 - Time in the client's own queue is not counted: every latency begins when a request was due (`record`), and the wait
   inside the client is told apart (`mean_client_wait_ms`).
 - The client is the slow one: it reads up to 256 KiB at a time and parses one event a request (`connection`, `events`),
-  measures its own lag and warns when that passes 50 ms (`lag`, `doubts`). `scripts/bench_load_client.py` shows its reach.
+  measures its own lag and warns when that passes 50 ms (`lag`, `doubts`); `scripts/bench_load_client.py` shows how far
+  that goes.
 - Handshakes and pools inflate the first token: one connection a client, opened before the clock starts, kept open
   (`load`).
 - A burst is none, and start order decides how slots fill: all first requests are built, then sent from a barrier, and

@@ -23,14 +23,19 @@ class Endpoint:
     host: str
     port: int
     path: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    admin_headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    admin_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     route: str = ""
 
     @property
     def base_url(self) -> str:
         """The address without a slash at its end; it holds no key."""
         return f"{self.scheme}://{self.authority}{self.path}"
+
+    @property
+    def name(self) -> str:
+        """What the server goes by: its address, one and the same for every way to write this machine."""
+        return f"{self.scheme}://127.0.0.1:{self.port}{self.path}" if self.route == "loopback" else self.base_url
 
     @property
     def authority(self) -> str:

@@ -41,7 +41,7 @@ def reach(text: str, port: int | None, environ: Mapping[str, str]) -> Reached:
     reached. An address on this machine is looked at as `local` is, once its host is needed."""
     if is_url(text):
         endpoint = parse_endpoint(text, environ)
-        return Reached(endpoint.base_url, endpoint)
+        return Reached(endpoint.name, endpoint)
     from ppagent.targets.open_live import is_live, open_live
 
     if not is_live(text):
@@ -60,7 +60,7 @@ def reach_target(target: "LiveTarget", port: int | None, environ: Mapping[str, s
     address, found, secure = _place(host, port)
     if host.link.kind == "local":
         endpoint = parse_endpoint(_local_url(address, found, secure), environ)
-        return Reached(endpoint.base_url, endpoint, host, target.close)
+        return Reached(endpoint.name, endpoint, host, target.close)
     if secure:
         raise ToolError("the server speaks TLS, which is not spoken through a tunnel: give its https address instead")
     return _tunnelled(target, host, address, found, environ)
@@ -70,7 +70,9 @@ def name_of(target: "LiveTarget", port: int | None = None) -> str:
     """What the server of a live target goes by, without opening a way to it. Raises ToolError."""
     host = target.live_host(target.hosts[0])
     address, found, secure = _place(host, port)
-    return _local_url(address, found, secure) if host.link.kind == "local" else _ssh_name(host, found)
+    if host.link.kind != "local":
+        return _ssh_name(host, found)
+    return parse_endpoint(_local_url(address, found, secure)).name
 
 
 def _local_url(address: str, port: int, secure: bool) -> str:

@@ -54,6 +54,8 @@ def live_result(outcome: Outcome) -> str:
             f"  in flight  {whole} of {outcome.in_flight_at_change} requests at the changes were answered whole"
         )
     lines.append(f"  server     {outcome.key} is back at {outcome.old}, read back; {outcome.seconds:.0f} s in all")
+    if comparison.outcome == "cannot tell":
+        lines.append("  next       measure for longer (--seconds), or while the machine does nothing else")
     lines += [f"  ! {remark}" for remark in outcome.remarks]
     return "\n".join(lines)
 

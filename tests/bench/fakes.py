@@ -54,6 +54,8 @@ class FakeServer:
     tokens_at_once: int = 1
     wanted_port: int = 0
     tells_state: bool = True
+    key: str = ""
+    """Wanted with every request, where set."""
     closes_idle: bool = False
     """Whether a connection is closed as soon as an answer is out, without saying so."""
     tokens_of_others: int = 0
@@ -158,6 +160,9 @@ class FakeServer:
                 length = next((int(line.split(":")[1]) for line in head.lower().split("\r\n") if "th:" in line), 0)
                 body = await reader.readexactly(length) if length else b""
                 method, path = head.split()[:2]
+                if self.key and f"authorization: bearer {self.key}" not in head.lower():
+                    writer.write(_response(401, "{}"))
+                    continue
                 if not await self._answer(method, path, body, writer):
                     break
         except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):

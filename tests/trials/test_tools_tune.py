@@ -5,17 +5,20 @@ from collections.abc import Iterator
 import pytest
 from pydantic import ValidationError
 
-from ppagent.agent.approvals import request_for
+from ppagent.agent.approvals import Request, request_for
+from ppagent.agent.choosing import ToolCall
+from ppagent.agent.investigation import Investigation
 from ppagent.agent.state import CallRow
 from ppagent.agent.toolbox import open_toolbox
 from ppagent.bench.reach import Reached
+from ppagent.causes.catalog import cause_of
 from ppagent.errors import NotRecorded, ToolError
 from ppagent.evidence.vocabulary import known
 from ppagent.plugins import Tool, ToolContext, discover
 from ppagent.trials.note import RestoreNote, write_note
 from ppagent_tools import bench_live, tune
 from ppagent_tools.live_server import _REACHED
-from tests.agent.fakes import FakeTarget
+from tests.agent.fakes import FakeBrain, FakeTarget, FakeTool, built_in, look_into
 from tests.bench.fakes import FakeServer
 
 SHORT: dict[str, object] = {"seconds": 2, "input_tokens": [8], "output_tokens": [6, 14], "think_s": 0.002}
@@ -110,3 +113,40 @@ def test_a_server_whose_host_is_not_at_hand_is_not_relaunched(server: FakeServer
     asked = relaunch.arguments.model_validate({"set": {"--pp-size": "4"}})
     with pytest.raises(NotRecorded, match="host is not at hand"):
         relaunch.run(context(server), asked)
+
+
+def asked_by_the_agent(server: FakeServer, monkeypatch: pytest.MonkeyPatch, **options: object) -> Investigation:
+    """The loop with a brain that wants one experiment."""
+    reached = Reached(server.url, server.endpoint)
+    monkeypatch.setattr(tune, "reached", lambda context: reached)
+    args = FakeTool("server.args", {"args.pp_size": 4, "decode.running_req.p95": 8.0, "stated.in_flight": 8.0})
+    wanted = {"limit": 2, "concurrency": 8, **SHORT}
+    brain = FakeBrain([ToolCall("tune.set_limit", "PP001 foretells it", wanted)])
+    sources = (built_in(args, *tune.tools()),)
+    return look_into(*sources, kind="local", brain=brain, causes=[cause_of("PP001")], **options)  # type: ignore[list-item]
+
+
+def test_an_allowed_experiment_becomes_evidence_that_moves_its_cause(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Request] = []
+
+    def yes(request: Request) -> bool:
+        asked.append(request)
+        return True
+
+    found = asked_by_the_agent(server, monkeypatch, approver=yes)
+    assert [request.grade for request in asked] == [3]
+    assert "16 -> 2 -> 16" in asked[0].does
+    judgement = found.board.hypotheses[0].judgement
+    assert any("as its cause foretold" in observation.says for observation in judgement.because)
+    assert server.limit == 16
+
+
+def test_an_experiment_that_nobody_allows_is_denied_and_listed(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for options in ({}, {"approver": lambda request: False}):
+        found = asked_by_the_agent(server, monkeypatch, **options)
+        assert [row["tool"] for row in found.denied] == ["tune.set_limit"]
+    assert server.settings == []
