@@ -1,14 +1,17 @@
 """Reading files that somebody else made: inside their folder only, of sane size, as bytes that may be anything."""
 
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from ppagent.errors import NotRecorded, ToolError
 
 LARGEST_TEXT_MIB = 64
 LONGEST_LINE_MIB = 1
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def inside(root: Path, relative: str) -> Path:
@@ -35,9 +38,14 @@ def read_text(root: Path, relative: str) -> str:
     try:
         if path.stat().st_size > LARGEST_TEXT_MIB << 20:
             raise ToolError(f"{relative} is larger than {LARGEST_TEXT_MIB} MiB")
-        return path.read_bytes().decode("utf-8-sig", errors="replace")
+        return decoded(path.read_bytes())
     except OSError as error:
         raise ToolError(f"{relative} cannot be read: {error.strerror or error}") from error
+
+
+def decoded(data: bytes) -> str:
+    """Text of UTF-8, or of UTF-16 where it says so at its beginning, as PowerShell writes what it redirects."""
+    return data.decode("utf-16" if data[:2] in _UTF16 else "utf-8-sig", errors="replace")
 
 
 def join_text(pieces: Iterator[bytes], relative: str) -> str:
@@ -64,7 +72,19 @@ def lines(path: Path) -> Iterator[bytes]:
     """
     try:
         with gzip.open(path) if is_gzip(path) else path.open("rb") as file:
+            begin = file.read(2)
+            file.seek(0)
+            if begin in _UTF16:
+                yield from _utf8_lines(file)
             while line := file.readline(LONGEST_LINE_MIB << 20):
                 yield line
     except (OSError, EOFError, zlib.error) as error:
         raise ToolError(f"{path.name} cannot be read to its end: {error}") from error
+
+
+def _utf8_lines(file: IO[bytes]) -> Iterator[bytes]:
+    """The lines of UTF-16 text as UTF-8."""
+    text = io.TextIOWrapper(file, encoding="utf-16", errors="replace", newline="")
+    while line := text.readline(LONGEST_LINE_MIB << 20):
+        yield line.encode("utf-8", errors="replace")
+    text.detach()

@@ -14,6 +14,12 @@ from ppagent.targets.remote.once import Once
 from ppagent.targets.target import Artifact, Shared, SourceTree
 
 
+_NOT_OF_A_SERVER = {
+    Shared.INCIDENT: "nothing was stated beside the question",
+    Shared.BENCH: "a live server keeps no benchmark results; ppagent bench measures some",
+}
+
+
 class LiveTarget:
     """Hosts by label. One that could not be reached stands with the reason in its place: all it is asked for is
     missing."""
@@ -53,7 +59,7 @@ class LiveTarget:
         return self._host(host).source()
 
     def shared(self, artifact: Shared) -> str:
-        raise NotRecorded(f"{artifact.value} is nothing that a live server has")
+        raise NotRecorded(_NOT_OF_A_SERVER[artifact])
 
     def command(self, host: str, argv: Sequence[str], timeout_s: float) -> Ran:
         return self._host(host).command(argv, timeout_s)

@@ -41,7 +41,7 @@ class Windows:
     cpu_s: float = 1.0
     gpu_s: float = 10.0
     scrapes: int = 3
-    scrape_gap_s: float = 4.0
+    scrape_gap_s: float = 5.0
 
 
 USUAL = Windows()

@@ -1,11 +1,13 @@
 """Which SGLang servers run on a host, and which of them is meant."""
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ppagent.errors import NotRecorded, UserError
+from ppagent.evidence.masking import mask
 from ppagent.targets.remote.processes import Process
 
 DEFAULT_PORT = 30000
@@ -71,12 +73,19 @@ def choose(servers: Sequence[Server], port: int | None, host: str) -> Server:
     meant = [server for server in servers if port is None or server.port == port]
     if len(meant) == 1:
         return meant[0]
-    listed = "; ".join(f"port {s.port}: {' '.join(s.launcher.cmdline)[:100]}" for s in servers)
+    listed = "; ".join(f"port {s.port}: {_told(s.launcher)}" for s in servers)
     if len(meant) > 1:
         raise UserError(f"{len(meant)} SGLang servers run on {host} ({listed}).", "Choose one with --port.")
     if servers:
         raise UserError(f"No SGLang server on {host} has port {port}.", f"There is {listed}.")
     raise NotRecorded(f"no process of an SGLang server can be seen on {host}")
+
+
+def _told(launcher: Process) -> str:
+    """The beginning of a launch from its first option on: what tells it from another, without secrets."""
+    words = list(launcher.cmdline)
+    first = next((place for place, word in enumerate(words) if word.startswith("--")), 0)
+    return mask(shlex.join(words[first:]))[:80]
 
 
 def launches(cmdline: Sequence[str]) -> bool:
