@@ -5,7 +5,6 @@ import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 from ppagent.errors import NotRecorded, ToolError
 
@@ -82,7 +81,7 @@ def lines(path: Path) -> Iterator[bytes]:
         raise ToolError(f"{path.name} cannot be read to its end: {error}") from error
 
 
-def _utf8_lines(file: IO[bytes]) -> Iterator[bytes]:
+def _utf8_lines(file: gzip.GzipFile | io.BufferedReader) -> Iterator[bytes]:
     """The lines of UTF-16 text as UTF-8."""
     text = io.TextIOWrapper(file, encoding="utf-16", errors="replace", newline="")
     while line := text.readline(LONGEST_LINE_MIB << 20):

@@ -104,3 +104,23 @@ def test_tags_and_message_come_back_as_written(pp: int, tp: int, message: str) -
     line = parse_line(f"[2026-01-02 03:04:05 PP{pp} TP{tp}] {message}")
     assert (line.ranks.pp, line.ranks.tp) == (pp, tp)
     assert line.message == message
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [
+        "    ", "\t", "> ", ">> ", "server.log:", "server.log:12:", "12:", "sglang-0 server ", "2026-05-02 14:22:56\t",
+        "May 02 14:22:56.123456 gpu-box sglang[1234]: ", "<13>1 2026-05-02T14:22:56.1Z box sglang 12 - - ", "* ",
+        "sglang-1  | > ",
+    ],
+)  # fmt: skip
+def test_whatever_stands_in_front_of_a_line_is_no_part_of_it(lead: str) -> None:
+    line = parse_line(lead + INNER)
+    assert (line.ranks, line.message) == (Ranks(pp=7), "Load weight begin. avail mem=18.40 GB")
+
+
+@pytest.mark.parametrize("user", ["text='", '{"text": "', "obj=GenerateReqInput(text=[", "Receive: {'text': "])
+def test_a_line_that_a_user_quotes_stays_the_users(user: str) -> None:
+    assert parse_line(user + INNER).at is None
+    own = parse_line(f"[2026-01-01 00:00:00] {user}{INNER}")
+    assert own.ranks == NO_RANKS and own.message.startswith(user)

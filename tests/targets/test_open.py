@@ -106,3 +106,14 @@ def test_pasted_text_without_words_is_refused(text: str) -> None:
 
 def test_pasted_text_without_a_pipe_is_refused() -> None:
     assert "no pasted text" in refusal("-").wrong
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_a_log_that_a_windows_shell_wrote_is_a_log(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "server.log"
+    mark = "" if encoding.endswith(("sig", "16")) else "\ufeff"
+    path.write_bytes((mark + (LINE + "caf\u00e9\n") * 3).encode(encoding))
+    target = open_target(str(path))
+    lines = list(target.log("server"))
+    assert len(lines) == 6
+    assert lines[2] == LINE.encode() and lines[3].decode() == "caf\u00e9\n"

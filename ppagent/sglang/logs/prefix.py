@@ -22,6 +22,9 @@ _WRAPPERS = re.compile(
     rb"|[A-Za-z0-9][\w.-]{0,63}[ ]*\| "  # docker compose
     rb"){1,4}"
 )
+_ANY_LEAD = re.compile(rb"(?:[^\[\]'\"{}]|\[\d+\](?=:)){1,120}?(?=\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)")
+"""What else people and tools put in front of a line: indentation, `> `, `server.log:12:`, other carriers. Quotes and
+braces are none: behind them stands what a user wrote."""
 _LINE = re.compile(
     r"\[(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:[.,](?P<fraction>\d{1,6}))?"
     r"(?P<tags>(?: [A-Z][A-Z_]*\d+)*)\] ?(?P<message>.*)",
@@ -74,15 +77,15 @@ class Unwrapped:
 
 
 def unwrap(line: bytes) -> Unwrapped:
-    """`line` without colour and without Ray, Docker, journald, Kubernetes (CRI) and kubectl prefixes."""
+    """`line` without colour and without what Ray, Docker, journald, Kubernetes and people put in front of it."""
     if b"\x1b" in line:
         line = _ANSI.sub(b"", line)
     if line.startswith(b'{"log":'):
         return _docker_json(line)
     match = _WRAPPERS.match(line)
-    if match is None:
-        return Unwrapped(line)
-    return Unwrapped(line[match.end() :], partial=match["part"] == b"P")
+    bare = line[match.end() :] if match is not None else line
+    lead = _ANY_LEAD.match(bare) if bare[:1] != b"[" else None
+    return Unwrapped(bare[lead.end() :] if lead else bare, partial=match is not None and match["part"] == b"P")
 
 
 def _docker_json(line: bytes) -> Unwrapped:
