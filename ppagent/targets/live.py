@@ -13,10 +13,10 @@ from ppagent.targets.remote.link import Ran
 from ppagent.targets.remote.once import Once
 from ppagent.targets.target import Artifact, Shared, SourceTree
 
-
 _NOT_OF_A_SERVER = {
     Shared.INCIDENT: "nothing was stated beside the question",
     Shared.BENCH: "a live server keeps no benchmark results; ppagent bench measures some",
+    Shared.RELAUNCHES: "a live server keeps no results of other settings; ppagent try measures some",
 }
 
 
