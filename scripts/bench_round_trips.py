@@ -91,7 +91,8 @@ class Relay:
 
 def one_look(config: Path, port: int) -> None:
     """What ppagent does."""
-    host = LiveHost(SshLink.to(Address(config.name.removeprefix("config-")), config=config), port=port, windows=Windows(cpu_s=0, scrapes=1))
+    link = SshLink.to(Address(config.name.removeprefix("config-")), config=config)
+    host = LiveHost(link, port=port, windows=Windows(cpu_s=0, scrapes=1))
     for artifact in ARTIFACTS:
         host.text(artifact)
     host.scrapes()

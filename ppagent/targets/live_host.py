@@ -46,6 +46,7 @@ class Windows:
 
 USUAL = Windows()
 
+
 class LiveHost:
     """One host and the server on it. `port` chooses among servers; `ask` asks a person for an API key."""
 

@@ -132,9 +132,7 @@ def fetch(
         raise ToolError(f"the server broke off its answer to {path}: {error or type(error).__name__}") from error
 
 
-def _get(
-    client: httpx2.Client, path: str, headers: Mapping[str, str], timeout_s: float, limit: int
-) -> tuple[int, str]:
+def _get(client: httpx2.Client, path: str, headers: Mapping[str, str], timeout_s: float, limit: int) -> tuple[int, str]:
     until = time.monotonic() + timeout_s
     body: list[bytes] = []
     size = 0

@@ -110,9 +110,7 @@ class Link(Protocol):
     def close(self) -> None: ...
 
 
-def run(
-    link: Link, argv: Sequence[str], *, timeout_s: float, stdin: bytes = b"", limit: int = LARGEST_OUTPUT
-) -> Ran:
+def run(link: Link, argv: Sequence[str], *, timeout_s: float, stdin: bytes = b"", limit: int = LARGEST_OUTPUT) -> Ran:
     """Runs a command to its end and keeps at most `limit` bytes of its output; beyond that it is ended (End.CUT).
 
     Raises LinkLost only where the command could not even be started.

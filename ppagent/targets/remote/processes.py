@@ -2,9 +2,10 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ppagent.targets.remote.proc_stat import clock_of, stats_of, tasks_of, uptime_of
 from ppagent.targets.remote.sections import Sections
 
 BUSY_THREAD_PERCENT = 5.0
@@ -99,7 +100,7 @@ def parents_of(survey: Sections) -> dict[int, int]:
         cells = line.split(None, 2)
         if len(cells) == 3 and cells[0].isdigit() and cells[1].isdigit():
             found[int(cells[0])] = int(cells[1])
-    found.update((pid, stat.parent) for pid, stat in _stats(_section(survey, "ticks1")).items())
+    found.update((pid, stat.parent) for pid, stat in stats_of(_section(survey, "ticks1")).items())
     return found
 
 
@@ -157,78 +158,35 @@ def _lines_by_pid(survey: Sections, name: str) -> dict[int, str]:
     return {pid: "\n".join(lines) for pid, lines in found.items()}
 
 
-@dataclass(frozen=True)
-class _Stat:
-    """A line of /proc/PID/stat (proc(5))."""
-
-    name: str
-    parent: int
-    ticks: int
-    started: int
-
-
-def _stats(text: str) -> dict[int, _Stat]:
-    return {pid: stat for pid, stat in (_stat(line) for line in text.splitlines()) if stat is not None}
-
-
-def _stat(line: str) -> tuple[int, _Stat | None]:
-    match = re.match(r"(\d+) \((.*)\) \S (.*)", line)
-    cells = match[3].split() if match else []
-    if match is None or len(cells) < 19:
-        return 0, None
-    return int(match[1]), _Stat(match[2], int(cells[0]), int(cells[10]) + int(cells[11]), int(cells[18]))
-
-
-def _clock(text: str) -> tuple[float, int]:
-    """Seconds since the host started, and its ticks per second; zeros where the section is not there."""
-    lines = text.splitlines()
-    if len(lines) < 2 or not lines[1].strip().isdigit():
-        return 0.0, 0
-    return float(lines[0].split()[0]), int(lines[1])
-
-
 def _use(survey: Sections) -> dict[int, float]:
     """Processor use between the two looks, percent of one core."""
     first, second = _section(survey, "ticks1"), _section(survey, "ticks2")
-    (began, per_s), (ended, _) = _clock(first), _clock(second)
+    (began, per_s), (ended, _) = clock_of(first), clock_of(second)
     if not per_s or ended <= began:
         return {}
-    before, after = _stats(first), _stats(second)
+    before, after = stats_of(first), stats_of(second)
     share = 100.0 / per_s / (ended - began)
     return {pid: round((after[pid].ticks - before[pid].ticks) * share, 1) for pid in before.keys() & after.keys()}
 
 
 def _age(survey: Sections) -> dict[int, float]:
     text = _section(survey, "ticks1")
-    now, per_s = _clock(text)
-    return {pid: now - stat.started / per_s for pid, stat in _stats(text).items()} if per_s else {}
+    now, per_s = clock_of(text)
+    return {pid: now - stat.started / per_s for pid, stat in stats_of(text).items()} if per_s else {}
 
 
 def _threads(survey: Sections) -> dict[int, tuple[Thread, ...]]:
     """The busiest threads of each process."""
-    per_s = _clock(_section(survey, "ticks1"))[1]
+    per_s = clock_of(_section(survey, "ticks1"))[1]
     first, second = _section(survey, "tasks1"), _section(survey, "tasks2")
-    window_s = _first_number(second) - _first_number(first)
+    window_s = uptime_of(second) - uptime_of(first)
     if not per_s or window_s <= 0:
         return {}
-    before = {tid: stat for _, tid, stat in _task_lines(first)}
+    before = {tid: stat for _, tid, stat in tasks_of(first)}
     found: dict[int, list[Thread]] = defaultdict(list)
-    for pid, tid, stat in _task_lines(second):
+    for pid, tid, stat in tasks_of(second):
         if tid in before:
             percent = round((stat.ticks - before[tid].ticks) * 100.0 / per_s / window_s, 1)
             if percent >= BUSY_THREAD_PERCENT:
                 found[pid].append(Thread(tid, stat.name, percent))
     return {pid: tuple(sorted(each, key=lambda t: -t.cpu_percent)[:MOST_THREADS]) for pid, each in found.items()}
-
-
-def _first_number(text: str) -> float:
-    match = re.match(r"\s*(\d+(?:\.\d+)?)", text)
-    return float(match[1]) if match else 0.0
-
-
-def _task_lines(text: str) -> Iterator[tuple[int, int, _Stat]]:
-    for line in text.splitlines()[1:]:
-        pid, _, rest = line.partition(" ")
-        tid, stat = _stat(rest)
-        if stat is not None and pid.isdigit():
-            yield int(pid), tid, stat

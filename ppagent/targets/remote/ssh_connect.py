@@ -74,9 +74,7 @@ def connect(
     return connection
 
 
-def _abandon(
-    connection: Connection | None, beneath: list[Connection], helper: subprocess.Popen[bytes] | None
-) -> None:
+def _abandon(connection: Connection | None, beneath: list[Connection], helper: subprocess.Popen[bytes] | None) -> None:
     if connection is not None:
         connection.close()
         return
