@@ -4,7 +4,7 @@ import json
 import shlex
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from launch_samples import (
     ARRAY,
@@ -200,6 +200,7 @@ CHANGES = st.builds(
 QUOTABLE = st.sampled_from(sorted(FORMS))
 
 
+@example("docker shell", Change(env={"NCCL_DEBUG": "'"}))
 @given(QUOTABLE, CHANGES)
 def test_an_edit_reads_back_as_intended_and_touches_nothing_else(form: str, change: Change) -> None:
     before = parse_launch(FORMS[form], CATALOGUE)

@@ -92,7 +92,8 @@ def _add_first(text: str, site: Site, name: str, value: str) -> str:
         at = text.rfind("\n", 0, text.rfind("ExecStart", 0, site.program[0].start)) + 1
         return splice(text, at, at, f"Environment={writer.spell(f'{name}={value}')}\n")
     if run is not None:
-        return splice(text, run.end, run.end, f" -e {pair}")
+        # Written as the words of `docker run` are: the program itself may stand inside another shell's quotes.
+        return splice(text, run.end, run.end, f" -e {name}={run.writer.spell(value)}")
     if not site.program:
         raise UserError("These options name no program to set a variable for.", "Give the whole launch command.")
     if starts_command(site.prefix):
