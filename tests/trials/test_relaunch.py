@@ -88,7 +88,7 @@ def site(served: Served, new: str, **env: str) -> Site:
 
 
 def run(served: Served, where: Site, **options: object) -> RelaunchOutcome:
-    known: dict[str, object] = {"seconds": 0.5, "start_limit_s": 10}
+    known: dict[str, object] = {"seconds": 0.3, "start_limit_s": 10}
     return run_relaunch(
         where,
         lambda: OwnLoad(parse_endpoint(served.url), SHAPE, PromptSource(), turnovers=1, settle_limit_s=10),
@@ -134,7 +134,7 @@ def test_a_launch_that_fails_ends_with_the_old_server_serving(server: Served) ->
 
 
 def test_a_launch_that_never_gets_ready_is_given_up(server: Served) -> None:
-    outcome = run(server, site(server, "--attention-backend flashinfer"), start_limit_s=1.5)
+    outcome = run(server, site(server, "--attention-backend flashinfer"), start_limit_s=0.8)
     assert "not ready after" in outcome.failure
     assert len(_pids(server.url)) == 1
     assert answers(server.control)

@@ -21,7 +21,7 @@ from ppagent_tools.live_server import _REACHED
 from tests.agent.fakes import FakeBrain, FakeTarget, FakeTool, built_in, look_into
 from tests.bench.fakes import FakeServer
 
-SHORT: dict[str, object] = {"seconds": 2, "input_tokens": [8], "output_tokens": [6, 14], "think_s": 0.002}
+SHORT: dict[str, object] = {"seconds": 0.5, "input_tokens": [8], "output_tokens": [6, 14], "think_s": 0.002}
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_a_server_whose_host_is_not_at_hand_is_not_relaunched(server: FakeServer
 def asked_by_the_agent(server: FakeServer, monkeypatch: pytest.MonkeyPatch, **options: object) -> Investigation:
     """The loop with a brain that wants one experiment."""
     reached = Reached(server.url, server.endpoint)
-    monkeypatch.setattr(tune, "reached", lambda context: reached)
+    monkeypatch.setattr("ppagent_tools.tune_limit.reached", lambda context: reached)
     args = FakeTool("server.args", {"args.pp_size": 4, "decode.running_req.p95": 8.0, "stated.in_flight": 8.0})
     wanted = {"limit": 2, "concurrency": 8, **SHORT}
     brain = FakeBrain([ToolCall("tune.set_limit", "PP001 foretells it", wanted)])

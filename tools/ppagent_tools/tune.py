@@ -1,28 +1,17 @@
-"""Experiments on the running server: a live setting, and a relaunch. Measured before and after, and put back."""
+"""Experiments on the running server: a live setting, and a relaunch. Measured before and after, and put back.
 
-import json
+What does the work is loaded when it is asked for.
+"""
+
 from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from ppagent.errors import PpagentError, ToolError, UserError
-from ppagent.evidence.evidence import FactValue, Finding
+from ppagent.causes.cause import Change
+from ppagent.evidence.evidence import Finding
 from ppagent.plugins import Announcement, Grade, Tool, ToolContext
-from ppagent.trials.change import LiveChange, left_behind
-from ppagent.trials.facts import live_row
-from ppagent.trials.foresight import Foresight, levels_below, measure_levels
-from ppagent.trials.limit import LimitState, check_change, read_limit
-from ppagent.trials.live import Outcome, run_live
-from ppagent.trials.outputs import OutputCheck
-from ppagent.trials.own_load import OwnLoad
-from ppagent.trials.record import RecordedForesight, record_outcome
-from ppagent.trials.story import as_data, live_plan
 from ppagent_tools.bench_live import Length
-from ppagent_tools.live_server import MEASURED, reached, shape_of, words_of
-from ppagent_tools.tune_relaunch import Relaunch
-
-LEVEL_SHARE = 0.4
 
 
 class LimitArguments(BaseModel, extra="forbid"):
@@ -30,10 +19,29 @@ class LimitArguments(BaseModel, extra="forbid"):
 
     limit: Annotated[int, Field(ge=1, description="requests that a slot may take: ceil(requests in flight / slots)")]
     concurrency: int = Field(0, ge=0, le=1024, description="requests in flight; 0 for as many as there are stages")
-    seconds: float = Field(20.0, ge=2, le=120, description="of each measurement; there are three")
+    seconds: float = Field(20.0, ge=0.5, le=120, description="of each measurement; there are three")
     think_s: float = Field(0.1, ge=0, le=10)
     input_tokens: Length = Field([64, 256])
     output_tokens: Length = Field([32, 96])
+
+
+class RelaunchArguments(BaseModel, extra="forbid"):
+    """The change of the launch, and the load that it is measured under."""
+
+    set: dict[str, str] = Field(default_factory=dict, description='flags to set, a switch with "true"')
+    unset: list[str] = Field(default_factory=list, description="flags to drop")
+    env: dict[str, str] = Field(default_factory=dict, description="environment variables to set")
+    causes: list[str] = Field(default_factory=list, description="ids of the causes that it is to cure")
+    concurrency: int = Field(0, ge=0, le=1024, description="requests in flight; 0 for as many as there are stages")
+    seconds: float = Field(30.0, ge=0.5, le=120)
+    start_limit_s: float = Field(1800.0, ge=10, le=7200, description="the longest that a start may take")
+    think_s: float = Field(0.1, ge=0, le=10)
+    input_tokens: Length = Field([64, 256])
+    output_tokens: Length = Field([32, 96])
+
+    @property
+    def change(self) -> Change:
+        return Change(self.set, tuple(self.unset), self.env)
 
 
 class SetLimit:
@@ -48,76 +56,37 @@ class SetLimit:
     arguments: type[BaseModel] = LimitArguments
 
     def announce(self, context: ToolContext, arguments: BaseModel) -> Announcement:
-        asked, server = _asked(arguments), reached(context)
-        state = _state(context, asked)
-        concurrency = asked.concurrency or max(2, state.stages)
-        about_s = 6 * asked.seconds + 2 * LEVEL_SHARE * asked.seconds * len(levels_below(concurrency))
-        plan = live_plan(
-            server.name,
-            state,
-            asked.limit,
-            f"own load: {concurrency} requests at a time, think time {asked.think_s:g} s",
-            seconds=asked.seconds,
-            about_s=about_s,
-            levels=levels_below(concurrency),
-        )
-        return Announcement(
-            plan, about_s, "one setting is changed and put back; own requests load the server", server.name
-        )
+        from ppagent_tools.tune_limit import announced
+
+        return announced(context, LimitArguments.model_validate(arguments.model_dump()))
 
     def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]:
-        asked = _asked(arguments)
-        state = _state(context, asked)
-        concurrency = asked.concurrency or max(2, state.stages)
-        outcome = _tried(context, asked, state, concurrency)
-        row = live_row(outcome, concurrency)
-        facts: dict[str, FactValue] = {"trial.comparisons": [row], "trial.restored": outcome.restored}
-        told = as_data(reached(context).name, outcome)
-        excerpt = json.dumps({name: told[name] for name in ("outcome", "before", "after", "why", "outputs")})
-        return [Finding("trial", facts, excerpt, authority=MEASURED)]
+        from ppagent_tools.tune_limit import tried
+
+        return tried(context, LimitArguments.model_validate(arguments.model_dump()))
+
+
+class Relaunch:
+    name = "tune.relaunch"
+    summary = (
+        "Stops the running server and starts it with a changed launch command, measures before and after, keeps the "
+        "new launch only if it is better, and brings the old one back otherwise."
+    )
+    grade = Grade.RESTART
+    live_only = True
+    provides: tuple[str, ...] = ("trial.",)
+    arguments: type[BaseModel] = RelaunchArguments
+
+    def announce(self, context: ToolContext, arguments: BaseModel) -> Announcement:
+        from ppagent_tools.tune_relaunch import announced
+
+        return announced(context, RelaunchArguments.model_validate(arguments.model_dump()))
+
+    def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]:
+        from ppagent_tools.tune_relaunch import relaunched
+
+        return relaunched(context, RelaunchArguments.model_validate(arguments.model_dump()))
 
 
 def tools() -> tuple[Tool, ...]:
     return (SetLimit(), Relaunch())
-
-
-def _asked(arguments: BaseModel) -> LimitArguments:
-    return LimitArguments.model_validate(arguments.model_dump())
-
-
-def _state(context: ToolContext, asked: LimitArguments) -> LimitState:
-    """The limit now. Raises ToolError where the change cannot be tried, or an earlier trial left one behind."""
-    server = reached(context)
-    left = left_behind(server.name)
-    if left is not None:
-        raise ToolError(f"{left.says}: put it back first with `ppagent try TARGET --restore`")
-    state = read_limit(server.control)
-    try:
-        check_change(state, asked.limit)
-    except UserError as error:
-        raise ToolError(str(error)) from error
-    return state
-
-
-def _tried(context: ToolContext, asked: LimitArguments, state: LimitState, concurrency: int) -> Outcome:
-    server = reached(context)
-    control, source = server.control, words_of(server)
-    shape = shape_of(concurrency, asked.think_s, asked.input_tokens, asked.output_tokens, asked.seconds)
-    short_s = LEVEL_SHARE * asked.seconds
-    levels = measure_levels(server.endpoint, shape, source, levels_below(concurrency), short_s, _quiet)
-    made = Foresight(control.server_info(), levels, state.value, asked.limit, concurrency)
-    foresee = RecordedForesight(made, server.name, state, asked.limit)
-    meter = OwnLoad(server.endpoint, shape, source)
-    change = LiveChange(control, server.name, state, asked.limit)
-    try:
-        outcome = run_live(change, meter, seconds=asked.seconds, foresee=foresee, check=OutputCheck(control))
-    except ToolError:
-        raise
-    except PpagentError as error:
-        raise ToolError(str(error)) from error
-    record_outcome(foresee, outcome)
-    return outcome
-
-
-def _quiet(sentence: str) -> None:
-    """Nobody looks on."""

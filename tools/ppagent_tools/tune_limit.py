@@ -1,0 +1,88 @@
+"""What `tune.set_limit` does."""
+
+import json
+from collections.abc import Sequence
+
+from ppagent.errors import PpagentError, ToolError, UserError
+from ppagent.evidence.evidence import FactValue, Finding
+from ppagent.plugins import Announcement, ToolContext
+from ppagent.trials.change import LiveChange, left_behind
+from ppagent.trials.facts import live_row
+from ppagent.trials.foresight import Foresight, levels_below, measure_levels
+from ppagent.trials.limit import LimitState, check_change, read_limit
+from ppagent.trials.live import Outcome, run_live
+from ppagent.trials.outputs import OutputCheck
+from ppagent.trials.own_load import OwnLoad
+from ppagent.trials.record import RecordedForesight, record_outcome
+from ppagent.trials.story import as_data, live_plan
+from ppagent_tools.live_server import MEASURED, reached, shape_of, words_of
+from ppagent_tools.tune import LimitArguments
+
+LEVEL_SHARE = 0.4
+
+
+def announced(context: ToolContext, asked: LimitArguments) -> Announcement:
+    """The whole plan."""
+    server, state = reached(context), _state(context, asked)
+    concurrency = _concurrency(asked, state)
+    levels = levels_below(concurrency)
+    about_s = 6 * asked.seconds + 2 * LEVEL_SHARE * asked.seconds * len(levels)
+    traffic = f"own load: {concurrency} requests at a time, think time {asked.think_s:g} s"
+    plan = live_plan(server.name, state, asked.limit, traffic, seconds=asked.seconds, about_s=about_s, levels=levels)
+    return Announcement(plan, about_s, "one setting is changed and put back; own requests load the server", server.name)
+
+
+def tried(context: ToolContext, asked: LimitArguments) -> Sequence[Finding]:
+    """The trial as evidence. Raises ToolError where it cannot be made; the old value is back then too, or the error
+    says that it is not."""
+    state = _state(context, asked)
+    concurrency = _concurrency(asked, state)
+    try:
+        outcome = _outcome(context, asked, state, concurrency)
+    except ToolError:
+        raise
+    except PpagentError as error:
+        raise ToolError(str(error)) from error
+    facts: dict[str, FactValue] = {
+        "trial.comparisons": [live_row(outcome, concurrency)],
+        "trial.restored": outcome.restored,
+    }
+    told = as_data(reached(context).name, outcome)
+    excerpt = json.dumps({name: told[name] for name in ("outcome", "before", "after", "why", "outputs")})
+    return [Finding("trial", facts, excerpt, authority=MEASURED)]
+
+
+def _state(context: ToolContext, asked: LimitArguments) -> LimitState:
+    """The limit now. Raises ToolError where the change cannot be tried, or an earlier trial left one behind."""
+    server = reached(context)
+    left = left_behind(server.name)
+    if left is not None:
+        raise ToolError(f"{left.says}: put it back first with `ppagent try TARGET --restore`")
+    state = read_limit(server.control)
+    try:
+        check_change(state, asked.limit)
+    except UserError as error:
+        raise ToolError(str(error)) from error
+    return state
+
+
+def _concurrency(asked: LimitArguments, state: LimitState) -> int:
+    return asked.concurrency or max(2, state.stages)
+
+
+def _outcome(context: ToolContext, asked: LimitArguments, state: LimitState, concurrency: int) -> Outcome:
+    server = reached(context)
+    control, source = server.control, words_of(server)
+    shape = shape_of(concurrency, asked.think_s, asked.input_tokens, asked.output_tokens, asked.seconds)
+    short_s = LEVEL_SHARE * asked.seconds
+    levels = measure_levels(server.endpoint, shape, source, levels_below(concurrency), short_s, _quiet)
+    made = Foresight(control.server_info(), levels, state.value, asked.limit, concurrency)
+    foresee = RecordedForesight(made, server.name, state, asked.limit)
+    meter, change = OwnLoad(server.endpoint, shape, source), LiveChange(control, server.name, state, asked.limit)
+    outcome = run_live(change, meter, seconds=asked.seconds, foresee=foresee, check=OutputCheck(control))
+    record_outcome(foresee, outcome)
+    return outcome
+
+
+def _quiet(sentence: str) -> None:
+    """Nobody looks on."""
