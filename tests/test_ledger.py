@@ -15,6 +15,8 @@ from ppagent.ledger import (
     record_measured,
     track_record,
 )
+from ppagent.report.document import document_of
+from tests.report.samples import diagnosed
 
 
 def forecast(number: int, low: float = 160, high: float = 200, baseline: float = 100) -> Forecasted:
@@ -89,3 +91,14 @@ def test_the_data_folder_follows_xdg(monkeypatch: pytest.MonkeyPatch, value: str
     monkeypatch.setenv("XDG_DATA_HOME", value)
     monkeypatch.setenv("HOME", "/home/me")
     assert data_folder() == (kept or Path("/home/me/.local/share/ppagent"))
+
+
+def test_a_report_with_a_forecast_tells_how_those_so_far_fared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    found = diagnosed()
+    assert any(proposal.predicted is not None for proposal in found.plan.proposals)
+    assert "forecasts so far" not in document_of(found).footer
+    for number, after in ((1, 180), (2, 190)):
+        record_forecast(forecast(number))
+        record_measured(measured(number, after=after))
+    assert "2 forecasts so far, error 3%" in document_of(found).footer

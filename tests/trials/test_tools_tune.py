@@ -1,5 +1,6 @@
 """The agent's own tools: they act on a live target only, say beforehand what they would do, and put it back."""
 
+import io
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +13,7 @@ from ppagent.agent.state import CallRow
 from ppagent.agent.toolbox import open_toolbox
 from ppagent.bench.reach import Reached
 from ppagent.causes.catalog import cause_of
+from ppagent.cli.approval import ask_person
 from ppagent.errors import NotRecorded, ToolError
 from ppagent.evidence.vocabulary import known
 from ppagent.plugins import Tool, ToolContext, discover
@@ -150,3 +152,13 @@ def test_an_experiment_that_nobody_allows_is_denied_and_listed(
         found = asked_by_the_agent(server, monkeypatch, **options)
         assert [row["tool"] for row in found.denied] == ["tune.set_limit"]
     assert server.settings == []
+
+
+def test_a_person_is_shown_the_whole_diff_however_long(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("no\n"))
+    lines = [f"+ --flag-{n} value" for n in range(2000)]
+    assert not ask_person(Request("tune.relaunch", 5, "\n".join(lines), "PP001"))
+    shown = capsys.readouterr().err
+    assert all(f"  {line}\n" in shown for line in lines)
