@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import httpcore2
@@ -87,7 +87,8 @@ class _Stream(httpcore2.NetworkStream):
             self._stream.sendall(buffer)
 
     def close(self) -> None:
-        self._stream.close()
+        with suppress(EOFError, OSError):  # closing sends something too, and the connection may be gone
+            self._stream.close()
 
     def get_extra_info(self, info: str) -> Any:
         return None

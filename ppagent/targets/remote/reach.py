@@ -39,7 +39,7 @@ def reach(link: Link, port: int | None, server_of: Callable[[], Server], ask: As
 def _answers_at(link: Link, address: str, port: int) -> bool:
     try:
         link.open_tcp(address, port, timeout_s=OPEN_S).close()
-    except ToolError:
+    except (ToolError, EOFError, OSError):
         return False
     return True
 

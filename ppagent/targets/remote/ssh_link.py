@@ -5,6 +5,7 @@ import shlex
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from paramiko.channel import Channel
@@ -51,7 +52,7 @@ class SshLink:
                 channel.settimeout(OPEN_S)
                 channel.sendall(stdin)
             except (SSHException, EOFError, OSError) as error:
-                channel.close()
+                _closed(channel)
                 raise self._lost(error) from error
         except BaseException:
             self._places.release()
@@ -106,6 +107,12 @@ class SshRun:
         self._began = time.monotonic()
 
     def pieces(self) -> Iterator[tuple[bool, bytes]]:
+        try:
+            yield from self._pieces()
+        except (EOFError, OSError):  # even receiving sends something: how much more may come
+            self.end = End.LOST
+
+    def _pieces(self) -> Iterator[tuple[bool, bytes]]:
         channel = self._channel
         deadline = self._began + self._timeout_s + GRACE_S
         news = select.poll()
@@ -142,5 +149,11 @@ class SshRun:
     def close(self) -> None:
         if not self._closed:
             self._closed = True
-            self._channel.close()
+            _closed(self._channel)
             self._places.release()
+
+
+def _closed(channel: Channel) -> None:
+    """Closing sends something; where the connection is gone, the channel is too."""
+    with suppress(EOFError, OSError):
+        channel.close()
