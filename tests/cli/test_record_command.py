@@ -17,8 +17,9 @@ from ppagent.cli.record import MOST_SCRAPES, _windows
 from ppagent.errors import ExitStatus, UserError
 from ppagent.targets.open_live import open_live
 from ppagent.targets.recording import Recording
+from ppagent.targets.target import Artifact
 from tests.fixtures.fake_server import FakeServer
-from tests.record.record_fakes import INCIDENTS, diagnosed, told
+from tests.record.record_fakes import INCIDENTS, FakeLive, diagnosed, told
 
 ROOT = Path(__file__).parents[2]
 KIMI = str(INCIDENTS / "kimi-k26-pp8")
@@ -149,3 +150,16 @@ def test_metrics_are_scraped_at_least_twice_and_up_to_the_end_of_the_window(seco
 def test_a_window_of_more_than_an_hour_is_refused() -> None:
     with pytest.raises(UserError):
         _windows(3601)
+
+
+def test_what_only_the_user_can_put_right_is_said_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Several(FakeLive):
+        def text(self, host: str, artifact: Artifact) -> str:
+            raise UserError("2 SGLang servers run on local.", "Choose one with --port.")
+
+    monkeypatch.setattr("ppagent.targets.open.open_target", lambda *_, **__: Several(Path(KIMI)))
+    assert main(["record", "local", "-o", str(tmp_path / "r")]) == ExitStatus.USAGE
+    assert "Choose one with --port." in capsys.readouterr().err
+    assert not (tmp_path / "r").exists()
