@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--model", default="", metavar="NAME", help="a model, or a profile of the configuration (docs/llm.md)")
     add("--base-url", default="", metavar="URL", help="OpenAI-compatible endpoint that serves it (OPENAI_BASE_URL)")
     add("--format", choices=FORMATS, help="of the report (by the file's suffix, else text)")
+    add("--port", type=NumberFrom(1, "port", whole=True), metavar="N", help="the server's HTTP port, where several run")
     add("-o", "--output", type=Path, metavar="FILE", help="write the report there")
     add("--ceiling", type=int, choices=GRADES, default=2, help="highest grade of tool that needs no approval (2)")
     add("--yes", type=int, choices=GRADES, metavar="GRADE", help="approve tools up to this grade without asking")
@@ -73,7 +74,7 @@ def _investigate(args: argparse.Namespace, form: str) -> "Investigation":
     session = new_session()
     record = SessionFile(sessions_folder() / f"{session}.jsonl")
     brain = brain_of(args.brain, model=args.model, base_url=args.base_url, recorder=record)
-    target = open_target(args.target, sys.stdin)
+    target = open_target(args.target, sys.stdin, port=args.port)
     remind(target, args.target)
 
     from ppagent.agent.investigation import investigate

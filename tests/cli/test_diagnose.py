@@ -10,7 +10,7 @@ from ppagent.agent.investigation import Investigation
 from ppagent.cli.approval import ask_person
 from ppagent.cli.diagnose import exit_status
 from ppagent.cli.main import main
-from ppagent.errors import ExitStatus
+from ppagent.errors import ExitStatus, UserError
 from ppagent.plugins import Grade, Tool
 from tests.agent.fakes import FakeCause, FakeTool, built_in, look_into
 
@@ -176,3 +176,17 @@ def test_a_recorded_incident_from_its_folder_to_the_document(
     ids = {e["id"] for e in document["evidence"]}
     assert all(reason["evidence"] in ids for h in document["hypotheses"] for reason in h["because"] + h["against"])
     assert document["denied"] == [] and document["cost"]["tool_calls"].keys() == {"0"}
+
+
+def test_the_port_of_a_live_server_reaches_the_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    import ppagent.targets.open as opening
+
+    asked: dict[str, object] = {}
+
+    def refuse(text: str, stdin: object, *, port: int | None = None) -> object:
+        asked.update(text=text, port=port)
+        raise UserError("No server.", "Start one.")
+
+    monkeypatch.setattr(opening, "open_target", refuse)
+    assert main(["diagnose", "local", "--port", "30001"]) == 2
+    assert asked == {"text": "local", "port": 30001}
