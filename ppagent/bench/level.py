@@ -69,31 +69,29 @@ async def run_level(
         failed = await _warm(load, endpoint)
         if watch_server is not None:
             await watch_server.start()
-        with _no_collection():
-            lag.start()
-            started = perf_counter()
-            load.start()
-            await _until_over(load, started, progress)
-            box = drain_s if drain_s is not None else min(shape.seconds, LONGEST_DRAIN_S)
-            await load.drain(box)
-            ended = perf_counter()
-            await lag.stop()
+        started, ended = await _timed(load, lag, progress, drain_s)
     finally:
         await lag.stop()
         load.close()
     seen = await watch_server.stop() if watch_server is not None else ServerSeen()
-    return LevelRun(
-        shape=shape,
-        prompts=prompts.name,
-        prompts_repeated=isinstance(prompts, FilePrompts) and prompts.repeated,
-        records=tuple(load.records),
-        started_at=started,
-        ended_at=ended,
-        warm_up_failed=failed,
-        lag_p99_ms=lag.p99_ms,
-        lag_max_ms=lag.max_ms,
-        server=seen,
-    )
+    repeated = isinstance(prompts, FilePrompts) and prompts.repeated
+    records = tuple(load.records)
+    return LevelRun(shape, prompts.name, repeated, records, started, ended, failed, lag.p99_ms, lag.max_ms, seen)
+
+
+async def _timed(
+    load: Load, lag: LagMonitor, progress: Callable[[Progress], None] | None, drain_s: float | None
+) -> tuple[float, float]:
+    """The part of a level that is measured; when it began and ended."""
+    with _no_collection():
+        lag.start()
+        started = perf_counter()
+        load.start()
+        await _until_over(load, started, progress)
+        await load.drain(drain_s if drain_s is not None else min(load.shape.seconds, LONGEST_DRAIN_S))
+        ended = perf_counter()
+        await lag.stop()
+    return started, ended
 
 
 async def _warm(load: Load, endpoint: Endpoint) -> int:

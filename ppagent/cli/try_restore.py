@@ -13,10 +13,10 @@ from ppagent.cli.common import note
 from ppagent.errors import ExitStatus
 from ppagent.targets.live import LiveTarget
 from ppagent.targets.open_live import open_live
+from ppagent.trials.bring_back import bring_back
 from ppagent.trials.change import restore
 from ppagent.trials.machine import Machine
 from ppagent.trials.note import RestoreNote, all_notes, read_note, remove_note
-from ppagent.trials.relaunch import bring_back
 from ppagent.trials.serving import answers
 
 

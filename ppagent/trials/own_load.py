@@ -6,21 +6,18 @@ So the requests in flight at a change are part of the experiment: all of them mu
 import asyncio
 import threading
 import time
-from collections.abc import Sequence
 from dataclasses import replace
-from math import fsum
 
 from ppagent.bench.control import Control
 from ppagent.bench.endpoint import Endpoint
 from ppagent.bench.lag import TOO_LATE_MS, LagMonitor
 from ppagent.bench.load import Load
 from ppagent.bench.record import Request
-from ppagent.bench.result import in_flight_in
 from ppagent.bench.session import PromptSource
 from ppagent.bench.shape import Shape
-from ppagent.bench.statistics import percentile
 from ppagent.bench.steady import Window, rate_over
 from ppagent.errors import ToolError
+from ppagent.trials.own_phase import phase_of
 from ppagent.trials.phase import Phase
 
 FOREVER_S = 7 * 24 * 3600.0
@@ -123,7 +120,7 @@ class OwnLoad:
             if time.perf_counter() - looked >= LOOK_S:
                 looked = time.perf_counter()
                 running += self._slot_running()
-        return self._phase(label, Window(begin, time.perf_counter()), running)
+        return phase_of(label, self.records, Window(begin, time.perf_counter()), running)
 
     def stop(self, *, wait: bool) -> None:
         if not self._thread.is_alive():
@@ -198,24 +195,3 @@ class OwnLoad:
         except ToolError:  # a look beside the measurement: without it one column stays empty
             return []
         return [rank.slot_running for rank in loads.ranks if rank.slot_running]
-
-    def _phase(self, label: str, window: Window, running: Sequence[int]) -> Phase:
-        records = self.records
-        rate = rate_over(records, window)
-        if rate is None:
-            raise ToolError(f"hardly a token came within {window.seconds:.0f} s: measure for longer")
-        ended = [record for record in records if window.begin <= record.ended_at <= window.end]
-        good = [record for record in ended if record.succeeded]
-        gaps = [gap for record in good for gap in record.itls_s()]
-        return Phase(
-            label=label,
-            tokens_per_s=rate.tokens_per_s,
-            error_share=rate.error_share,
-            seconds=rate.seconds,
-            in_flight=in_flight_in(records, window.begin, window.end),
-            itl_ms=1000 * fsum(gaps) / len(gaps) if gaps else None,
-            ttft_ms=1000 * percentile([record.ttft_s for record in good], 50) if good else None,
-            completed=len(good),
-            failed=len(ended) - len(good),
-            slot_running=percentile(running, 50) if running else None,
-        )

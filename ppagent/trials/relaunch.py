@@ -98,30 +98,19 @@ def run_relaunch(
             say(f"the new server did not come up: {failure}")
         comparison = compare([before.sample], [after.sample]) if after is not None else None
         run.kept = comparison is not None and _keeps(keep, comparison)
-    answers = check.answers if check is not None else {}
-    same, why = sameness(answers.get("before twice", ()), answers.get("before", ()), answers.get("after", ()))
-    return RelaunchOutcome(
-        phases=tuple(phase for phase in (before, after) if phase is not None),
-        comparison=comparison,
-        kept=run.kept,
-        failure=failure,
-        outputs=same,
-        outputs_note=why if check is not None and after is not None else "answers were not compared",
-        start_s=came_up.seconds if came_up is not None else None,
-        seconds=time.monotonic() - begin,
-        remarks=tuple(run.remarks),
-    )
+    same, why = _answers(check, after)
+    phases = (before, after) if after is not None else (before,)
+    start_s = came_up.seconds if came_up is not None else None
+    spent = time.monotonic() - begin
+    return RelaunchOutcome(phases, comparison, run.kept, failure, same, why, start_s, spent, tuple(run.remarks))
 
 
-def bring_back(note: RestoreNote, machine: Machine, answers: Callable[[], bool], limit_s: float, say: Say) -> str:
-    """Starts the old launch of a note, unless the server serves already; what was done, in words."""
-    if note.running:
-        raise ToolError(f"a relaunch is still under way on {note.server} (process {note.pid})")
-    if answers():
-        return f"{note.server} serves. Its old launch is kept in {note.launch.get('folder')} of its host"
-    started = machine.start(str(note.launch["folder"]), "old")
-    came_up = wait_until_ready(machine, started, limit_s, answers, say)
-    return f"{note.server} serves again with its old launch, process {came_up.started.pid}"
+def _answers(check: OutputCheck | None, after: Phase | None) -> tuple[Sameness, str]:
+    """Whether answers stayed the same over the restart."""
+    if check is None or after is None:
+        return "cannot tell", "answers were not compared"
+    given = check.answers
+    return sameness(given["before twice"], given["before"], given["after"])
 
 
 @contextmanager

@@ -18,11 +18,12 @@ from ppagent.bench.shape import Shape
 from ppagent.errors import ToolError
 from ppagent.targets.remote.local_link import LocalLink
 from ppagent.trials import relaunch
+from ppagent.trials.bring_back import bring_back
 from ppagent.trials.machine import Machine
 from ppagent.trials.note import RestoreNote, read_note, write_note
 from ppagent.trials.outputs import OutputCheck
 from ppagent.trials.own_load import OwnLoad
-from ppagent.trials.relaunch import RelaunchOutcome, Site, bring_back, run_relaunch
+from ppagent.trials.relaunch import RelaunchOutcome, Site, run_relaunch
 from ppagent.trials.serving import answers
 from tests.bench.fakes import free_port
 
