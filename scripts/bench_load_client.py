@@ -4,7 +4,8 @@
 
 The server is a process of its own on another core. It sends events as SGLang does (chunked, one a token, the text so
 far and its meta_info in each), and does nothing else. The client is `ppagent.bench` as it is, pinned to one core. Exit
-status 1 where its lag passes 50 ms (p99), or fewer than 95 % of the tokens came in time.
+status 1 where its own lag passes 50 ms (p99), or fewer than 95 % of the tokens came in time. Time that other processes
+of a busy machine take is told apart: it makes a measurement late all the same, but is no cost of the client.
 """
 
 import argparse
@@ -138,12 +139,13 @@ def main() -> int:
     says = (
         f"{args.streams} streams of {args.rate:g} tok/s: {got:.0f} of {wanted:.0f} tok/s",
         f"client busy {busy:.0%} of one core, put off it {after.ru_nivcsw - used.ru_nivcsw} times by others",
-        f"lag p99 {lag:.1f} ms, max {result.run.lag_max_ms:.1f} ms",
+        f"lag p99 {lag:.1f} ms, of which by its own work {result.run.lag_own_p99_ms:.1f} ms; max "
+        f"{result.run.lag_max_ms:.1f} ms",
         f"ITL p50 {result.itl.median:.2f} ms (true {1000 / args.rate:.2f}), p99 {result.itl.p99:.2f} ms",
         f"{len(result.completed)} answers, {len(result.failed)} failed, start spread {result.start_spread_ms:.1f} ms",
     )
     sys.stdout.write("\n".join(says) + "\n")
-    return 0 if lag <= TOO_LATE_MS and got >= 0.95 * wanted else 1
+    return 0 if result.run.lag_own_p99_ms <= TOO_LATE_MS and got >= 0.95 * wanted else 1
 
 
 if __name__ == "__main__":

@@ -25,7 +25,11 @@ def _about_the_client(result: "LevelResult") -> list[str]:
     late_ms, asked = result.run.lag_p99_ms, result.asked_in_flight
     found: list[str] = []
     if late_ms > TOO_LATE_MS:
-        found.append(f"the client was {late_ms:.0f} ms late (p99): these times are its own, not the server's")
+        own = result.run.lag_own_p99_ms
+        found.append(
+            f"the client was {late_ms:.0f} ms late (p99; {own:.0f} ms by its own work, else waiting for a processor), and "
+            "so are these times"
+        )
     if asked is not None and result.concurrency < HELD_BACK_BELOW * asked * _busy_share(result):
         found.append(f"{result.concurrency:.1f} requests were in flight where {asked:.1f} were asked for")
     return found

@@ -46,6 +46,8 @@ class LevelRun:
     ended_at: float
     warm_up_failed: int
     lag_p99_ms: float
+    lag_own_p99_ms: float
+    """The part of it that the client's own work explains; the rest is waiting for a processor."""
     lag_max_ms: float
     server: ServerSeen
 
@@ -76,7 +78,19 @@ async def run_level(
     seen = await watch_server.stop() if watch_server is not None else ServerSeen()
     repeated = isinstance(prompts, FilePrompts) and prompts.repeated
     records = tuple(load.records)
-    return LevelRun(shape, prompts.name, repeated, records, started, ended, failed, lag.p99_ms, lag.max_ms, seen)
+    return LevelRun(
+        shape,
+        prompts.name,
+        repeated,
+        records,
+        started,
+        ended,
+        warm_up_failed=failed,
+        lag_p99_ms=lag.p99_ms,
+        lag_own_p99_ms=lag.own_p99_ms,
+        lag_max_ms=lag.max_ms,
+        server=seen,
+    )
 
 
 async def _timed(

@@ -108,6 +108,7 @@ class LevelResult:
             "cached_tokens": sum(r.final.cached_tokens for r in self.completed if r.final is not None),
             "mean_client_wait_ms": round(self.client_wait.mean, 3),
             "client_lag_p99_ms": round(run.lag_p99_ms, 3),
+            "client_own_lag_p99_ms": round(run.lag_own_p99_ms, 3),
             "client_lag_max_ms": round(run.lag_max_ms, 3),
             "start_spread_ms": round(self.start_spread_ms, 3),
             "server_in_flight": _rounded(server.in_flight),
