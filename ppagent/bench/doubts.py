@@ -27,7 +27,7 @@ def _about_the_client(result: "LevelResult") -> list[str]:
     if late_ms > TOO_LATE_MS:
         own = result.run.lag_own_p99_ms
         found.append(
-            f"the client was {late_ms:.0f} ms late (p99; {own:.0f} ms by its own work, else waiting for a processor), and "
+            f"the client was {late_ms:.0f} ms late (p99; {own:.0f} ms by its own work, the rest wanting a processor): "
             "so are these times"
         )
     if asked is not None and result.concurrency < HELD_BACK_BELOW * asked * _busy_share(result):
