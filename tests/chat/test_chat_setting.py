@@ -61,3 +61,16 @@ def test_any_words_are_read_without_a_fall_and_numbers_are_positive(text: str) -
     assert found.limit is None or found.limit >= 1
     assert found.depth is None or found.depth >= 0
     assert found.empty == (found.text == "")
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("what if I set pp_max_micro_batch_size 2?", 2),
+        ("what if pp_max_micro_batch_size were 4", 4),
+        ("set pp_max_micro_batch_size to 1", 1),
+        ("does pp_max_micro_batch_size help here?", None),
+    ],
+)
+def test_a_field_and_its_value_need_no_equals_sign(text: str, limit: int | None) -> None:
+    assert read_setting(text).limit == limit

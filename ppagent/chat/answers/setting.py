@@ -9,7 +9,9 @@ _ASSIGNED = re.compile(
     re.I,
 )
 _BARE_FLAG = re.compile(r"(?<!\S)(--[a-z][\w-]*)", re.I)
-_FIELD = re.compile(r"(?<![\w-])(?P<name>[a-z]\w*_\w+)\s*=\s*(?P<value>[^\s;?]+)", re.I)
+_FIELD = re.compile(
+    r"(?<![\w-])(?P<name>[a-z]\w*_\w+)(?:\s*=\s*|\s+(?:(?:is|was|were|to|at|of)\s+)?)(?P<value>[^\s;?]+)", re.I
+)
 _LIMIT = re.compile(r"\b(?:limit|micro-?\s?batch(?:\s?size)?)\s*(?:of|to|at|=|is|:)?\s*(?P<n>\d+)", re.I)
 _DEPTH = re.compile(r"\basync(?:hronous)?\s+(?:batch\s+)?depth\s*(?:of|to|at|=|:)?\s*(?P<n>\d+)", re.I)
 _GRAPHS_ON = re.compile(
@@ -93,8 +95,9 @@ def _assignments(text: str) -> Iterator[tuple[str, str]]:
     for match in _ENV.finditer(text):
         yield match["name"], match["value"].rstrip(_TAIL)
     for match in _FIELD.finditer(text):
-        if not match["name"].isupper():
-            yield "--" + match["name"].lower().replace("_", "-"), match["value"].rstrip(_TAIL)
+        value = match["value"].rstrip(_TAIL)
+        if not match["name"].isupper() and ("=" in match.group() or _is_value(value)):
+            yield "--" + match["name"].lower().replace("_", "-"), value
     for match in _ASSIGNED.finditer(text):
         value = (match["value"] or "").rstrip(_TAIL)
         flag = match["flag"].lower().replace("_", "-")
