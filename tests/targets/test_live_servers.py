@@ -4,6 +4,8 @@ import shlex
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ppagent.errors import NotRecorded, ToolError, UserError
 from ppagent.targets.remote.forms import environment_text, launch_text, processes_text, titles
@@ -246,6 +248,19 @@ def test_what_the_survey_reads_becomes_processes() -> None:
     assert second.cmdline == ("sglang::scheduler_PP0",)
     assert parents_of(survey)[11] == 1
     assert outputs_of_others(survey)[99] == {0: "pipe:[1]"}
+
+
+NAMES = ("words", "ticks1", "ticks2", "tasks1", "tasks2", "owners", "variables", "links", "groups", "status", "tree")
+
+
+@given(
+    st.dictionaries(st.sampled_from(NAMES), st.text(alphabet="/proc12cmdlinestatfd: ().\0\t\nS\u00b2-", max_size=200))
+)
+def test_no_odd_output_of_the_survey_breaks_the_reading(parts: dict[str, str]) -> None:
+    survey = Sections({name: Section(text.encode(), 0, "") for name, text in parts.items()}, "")
+    found = read_processes(survey)
+    find_servers(found, parents_of(survey), "0: 1\n")
+    assert [process.pid for process in found] == sorted(process.pid for process in found)
 
 
 def test_a_survey_that_lost_most_of_itself_still_names_the_processes() -> None:

@@ -108,8 +108,8 @@ def _processes(rows: str, titles: Mapping[int, str]) -> str:
     lines = ["index,pid,name,used_memory_mib"]
     for row in rows.splitlines():
         cells = [cell.strip() for cell in row.split(",")]
-        if len(cells) == 3 and cells[0] and cells[1].isdigit():
-            memory = cells[2] if cells[2].isdigit() else ""
+        if len(cells) == 3 and cells[0] and cells[1].isdecimal():
+            memory = cells[2] if cells[2].isdecimal() else ""
             lines.append(f"{cells[0]},{cells[1]},{titles.get(int(cells[1]), '')},{memory}")
     return "\n".join((*lines, ""))
 
@@ -127,4 +127,4 @@ def _with_index(rows: str, samples: str) -> str:
 def _cuda_version(text: str) -> str:
     """13000 as 13.0."""
     text = text.strip()
-    return f"{int(text) // 1000}.{int(text) % 1000 // 10}" if text.isdigit() else ""
+    return f"{int(text) // 1000}.{int(text) % 1000 // 10}" if text.isdecimal() else ""

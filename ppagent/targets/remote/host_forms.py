@@ -21,7 +21,7 @@ def host_text(survey: Sections) -> str:
         "threads": _whole(cpu.get("CPU(s)")),
         "numa_nodes": _whole(cpu.get("NUMA node(s)")),
         "governor": _governor(survey),
-        "load_average": [float(cell) for cell in _said(survey, "load").split()[:3]] or None,
+        "load_average": [float(cell) for cell in re.findall(r"\b\d+\.\d+\b", _said(survey, "load"))[:3]] or None,
         "memory_gib": _memory_gib(survey, "MemTotal"),
         "memory_available_gib": _memory_gib(survey, "MemAvailable"),
         "shm_gib": _shm_gib(survey, 1),
@@ -76,7 +76,7 @@ def _lscpu(text: str) -> dict[str, str]:
 
 
 def _whole(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdigit() else None
+    return int(text) if text is not None and text.isdecimal() else None
 
 
 def _times(one: int | None, other: int | None) -> int | None:
@@ -100,7 +100,7 @@ def _memory_gib(survey: Sections, name: str) -> float | None:
 def _shm_gib(survey: Sections, column: int) -> float | None:
     lines = _said(survey, "shm").splitlines()
     cells = lines[1].split() if len(lines) > 1 else []
-    return round(int(cells[column]) / _KIB_PER_GIB, 2) if len(cells) > column and cells[column].isdigit() else None
+    return round(int(cells[column]) / _KIB_PER_GIB, 2) if len(cells) > column and cells[column].isdecimal() else None
 
 
 def _iommu(survey: Sections) -> str | None:

@@ -107,7 +107,7 @@ def _left_out(size: int, where: str) -> bytes:
 
 def _sizes(line: bytes) -> _Sizes | None:
     words = line.decode("ascii", errors="replace").split()
-    if len(words) != 4 or words[0] not in ("file", "piped") or not all(word.isdigit() for word in words[1:]):
+    if len(words) != 4 or words[0] not in ("file", "piped") or not all(word.isdecimal() for word in words[1:]):
         return None
     return _Sizes(words[0], int(words[1]), int(words[2]), int(words[3]))
 

@@ -24,7 +24,7 @@ def stat_of(line: str) -> tuple[int, Stat | None]:
     """(id, line); (0, None) where it is none. A name may hold blanks and brackets."""
     match = re.match(r"(\d+) \((.*)\) \S (.*)", line)
     cells = match[3].split() if match else []
-    if match is None or len(cells) < 19:
+    if match is None or len(cells) < 19 or not all(cells[place].isdecimal() for place in (0, 10, 11, 18)):
         return 0, None
     return int(match[1]), Stat(match[2], int(cells[0]), int(cells[10]) + int(cells[11]), int(cells[18]))
 
@@ -32,9 +32,9 @@ def stat_of(line: str) -> tuple[int, Stat | None]:
 def clock_of(text: str) -> tuple[float, int]:
     """Seconds since the host started, and its ticks per second; zeros where the section is not there."""
     lines = text.splitlines()
-    if len(lines) < 2 or not lines[1].strip().isdigit():
+    if len(lines) < 2 or not lines[1].strip().isdecimal():
         return 0.0, 0
-    return float(lines[0].split()[0]), int(lines[1])
+    return uptime_of(text), int(lines[1])
 
 
 def uptime_of(text: str) -> float:
@@ -48,5 +48,5 @@ def tasks_of(text: str) -> Iterator[tuple[int, int, Stat]]:
     for line in text.splitlines()[1:]:
         pid, _, rest = line.partition(" ")
         tid, stat = stat_of(rest)
-        if stat is not None and pid.isdigit():
+        if stat is not None and pid.isdecimal():
             yield int(pid), tid, stat

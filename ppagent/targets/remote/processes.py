@@ -88,7 +88,7 @@ def outputs_of_others(survey: Sections) -> dict[int, dict[int, str]]:
     """What the first file descriptors of every process lead to, as far as that may be seen, by process id."""
     found: dict[int, dict[int, str]] = defaultdict(dict)
     for (pid, name), to in _links(survey).items():
-        if name.startswith("fd/") and name[3:].isdigit() and int(name[3:]) < 4:
+        if name.startswith("fd/") and name[3:].isdecimal() and int(name[3:]) < 4:
             found[pid][int(name[3:])] = to
     return found
 
@@ -98,7 +98,7 @@ def parents_of(survey: Sections) -> dict[int, int]:
     found = {}
     for line in _section(survey, "tree").splitlines():
         cells = line.split(None, 2)
-        if len(cells) == 3 and cells[0].isdigit() and cells[1].isdigit():
+        if len(cells) == 3 and cells[0].isdecimal() and cells[1].isdecimal():
             found[int(cells[0])] = int(cells[1])
     found.update((pid, stat.parent) for pid, stat in stats_of(_section(survey, "ticks1")).items())
     return found

@@ -48,7 +48,7 @@ class Server:
     @property
     def node_rank(self) -> int:
         text = option(self.launcher.cmdline, "--node-rank")
-        return int(text) if text.isdigit() else 0
+        return int(text) if text.isdecimal() else 0
 
 
 def find_servers(processes: Sequence[Process], parents: Mapping[int, int], listening: str) -> tuple[Server, ...]:
@@ -134,7 +134,7 @@ def _root(pid: int, parents: Mapping[int, int], wanted: Mapping[int, Process]) -
 def _port(launcher: Process, listening: str) -> int:
     """The port it was given, else the one it listens on, else the default."""
     given = option(launcher.cmdline, "--port")
-    if given.isdigit():
+    if given.isdecimal():
         return int(given)
     held = {socket.strip("socket:[]") for socket in launcher.sockets}
     ports = sorted(
