@@ -117,10 +117,10 @@ def live_command(change: Change, installed: Installed) -> str:
     """The call that sets the slot limit on the running server, followed by the one that reads it back.
 
     The answer alone proves nothing: up to 0.5.14 SGLang says true even where it refused
-    (scheduler.set_internal_state). The key was max_micro_batch_size up to 0.5.3.
+    (scheduler.set_internal_state). The key is the flag's field: max_micro_batch_size up to 0.5.3.
     """
-    known = at_least(parse_version(installed.version), "0.5.4")
-    key = "max_micro_batch_size" if known is False else "pp_max_micro_batch_size"
+    older = installed.catalogue is not None and "--pp-max-micro-batch-size" not in installed.catalogue.by_spelling
+    key = "max_micro_batch_size" if older else "pp_max_micro_batch_size"
     value = next(iter(change.set.values()))
     body = json.dumps({"server_args": {key: int(value)}})
     bearer = '-H "Authorization: Bearer $SGLANG_ADMIN_API_KEY" ' if installed.needs_key else ""
