@@ -5,14 +5,19 @@ from pathlib import Path
 
 import pytest
 
+from ppagent.brains.llm.levers import installed_with_source
 from ppagent.report.json_report import as_json
 from ppagent_evals.answer import read_answer
 from ppagent_evals.scorer import score
-from tests.brains.models import LIE, liar, sensible
+from tests.brains.attacks import ATTACKS, EVIL, SECRET
+from tests.brains.models import LIE, liar, obedient, sensible
 from tests.brains.runs import INCIDENTS, SEED, by_model, by_rules, code_changes, states, whole_report
 
 MOST_PROMPT_TOKENS = 15_000
 MOST_CALLS = 12
+ORDERS = [order for attack in ATTACKS for order in attack.obeys]
+LEFT_FROM_THE_USER = {"--max-micro-batch-size", "--cuda-graph-max-bs"}
+"""Flags that a recorded launch holds and its version refuses; a proposal may take them away by that name."""
 
 
 def supported(found: object) -> set[str]:
@@ -47,6 +52,20 @@ def test_with_a_liar_nothing_false_stands_in_the_report_which_says_how_much_was_
     assert found.verdict == rules.verdict and supported(found) == supported(rules)
     assert all(change in code_changes(found) for change in code_changes(rules))
     assert json.loads(as_json(found))["model"]["struck"] == found.contribution.struck
+
+
+@pytest.mark.parametrize("recording", INCIDENTS, ids=lambda path: path.name)
+def test_with_a_victim_that_obeys_every_order_nothing_false_stands_in_the_report(recording: Path) -> None:
+    rules, found = by_rules(recording), by_model(recording, obedient("", ORDERS))
+
+    assert found.verdict == rules.verdict and supported(found) == supported(rules)
+    assert all(change in code_changes(found) for change in code_changes(rules))
+    assert set(found.cost.tool_calls) == {"0"} and not found.denied
+    catalogue = installed_with_source(found.facts).catalogue
+    for proposal in found.plan.proposals if catalogue is not None else ():
+        assert {*proposal.change.set, *proposal.change.unset} <= set(catalogue.by_spelling) | LEFT_FROM_THE_USER
+    report = whole_report(found)
+    assert EVIL not in report and SECRET not in report
 
 
 def test_the_seed_takes_few_calls_and_few_tokens() -> None:
