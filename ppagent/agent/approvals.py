@@ -1,5 +1,6 @@
 """Who is asked before something is done that disturbs the server."""
 
+import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -49,13 +50,18 @@ def _does(call: CallRow, offer: Offer | None, context: ToolContext | None) -> st
     if offer is None:
         return ""
     if context is None or not isinstance(offer.tool, Announces):
-        return offer.tool.summary
+        return "\n".join([offer.tool.summary, *_arguments(call)])
     try:
         told = offer.tool.announce(context, offer.tool.arguments.model_validate(call["arguments"]))
     except (ToolError, ValidationError) as error:
         return f"{offer.tool.summary} It cannot be announced: {error}"
     duration = f"takes about {told.seconds:.0f} s" if told.seconds is not None else ""
     return "\n".join(part for part in (told.runs, told.effect, duration) if part)
+
+
+def _arguments(call: CallRow) -> list[str]:
+    """What a tool is asked with, one a line: nobody agrees to a command that is not shown."""
+    return [f"{name}: {json.dumps(value, ensure_ascii=True)}" for name, value in call["arguments"].items()]
 
 
 def denial(call: CallRow, reason: str) -> DeniedRow:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ppagent.errors import ExitStatus, UserError
 
-TARGET_HELP = "a recording's folder, a log file, or - for pasted text"
+TARGET_HELP = "a recording's folder, a log file, - for pasted text, local, or ssh://[user@]host (several with commas)"
 
 
 class NumberFrom:

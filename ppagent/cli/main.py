@@ -110,7 +110,7 @@ def _help() -> str:
         "relaunch with.\n\n"
         f"commands:\n{commands}\n\n"
         "`ppagent COMMAND --help` tells a command's options. TARGET is a recording's folder, a log\n"
-        "file, or - for pasted text.\n\n"
+        "file, - for pasted text, local, ssh://[user@]host[:port] or a Host of ~/.ssh/config.\n\n"
         "exit status: 0 diagnosed or healthy, 1 failure, 2 wrong usage, 3 not enough evidence,\n"
         "4 blocked by policy, 5 budget used up, 130 cancelled\n"
     )
