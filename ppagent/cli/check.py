@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +53,7 @@ def problems_of(subject: "Subject") -> "tuple[Problem, ...]":
     catalogue = catalogue_for(subject)
     for sentence in catalogue.unread:
         note(sentence)
-    return check(
+    found = check(
         parse_launch(subject.text, catalogue),
         subject.version,
         catalogue,
@@ -61,6 +62,17 @@ def problems_of(subject: "Subject") -> "tuple[Problem, ...]":
         subject.layers,
         subject.gpu,
     )
+    return tuple(_fit_to_show(problem) for problem in found)
+
+
+def _fit_to_show(problem: "Problem") -> "Problem":
+    """A problem repeats words of the launch text, which may hold secrets and whatever somebody put into it."""
+    from ppagent.evidence.masking import mask
+    from ppagent.report.plain import plain
+
+    texts = (problem.flag, problem.says, problem.write_instead)
+    flag, says, instead = (mask(plain(text)) for text in texts)
+    return replace(problem, flag=flag, says=says, write_instead=instead)
 
 
 def as_json(checked: "list[tuple[Subject, tuple[Problem, ...]]]") -> dict[str, Any]:

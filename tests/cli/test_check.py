@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from ppagent.cli import check
-from ppagent.errors import UserError
+from ppagent.cli.main import main
+from ppagent.errors import ExitStatus, UserError
 
 REFUSED = "python -m sglang.launch_server --model-path m --pp 8 --disable-overlap-schedule"
 TAKEN = "python -m sglang.launch_server --model-path m --pp-size 8 --disable-overlap-schedule"
@@ -110,3 +111,17 @@ def test_a_tree_names_its_version(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_what_cannot_be_checked_is_said_in_words(words: list[str], wrong: str) -> None:
     with pytest.raises(UserError, match=wrong):
         run(*words)
+
+
+def test_what_a_launch_text_hides_is_neither_shown_nor_run_by_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    secret = "hf_ABCDEFGHIJKLMNOPQRSTUVWXYZabcd"
+    command = (
+        "python -m sglang.launch_server --model-path m --x\x1b[31m\u202e=1 stray\x07 "
+        f"{secret} --chunked-prefill-size {secret} --api-key=hunter2hunter2 --tp-size hunter2hunter2"
+    )
+    for form in ("text", "json"):
+        assert main(["check", command, "--version", "0.5.10", "--format", form]) == ExitStatus.FAILURE
+        shown = capsys.readouterr().out
+        assert secret not in shown
+        assert not set(shown) & {"\x1b", "\x07", "\u202e"}
+        assert "stray" in shown and "[masked]" in shown

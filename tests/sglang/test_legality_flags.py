@@ -88,6 +88,14 @@ def test_nothing_near_gives_no_advice() -> None:
     assert other_name("--xyzzy", catalogue_of("0.5.10")) is None
 
 
+def test_each_unknown_option_is_named_once_and_a_flood_of_them_only_counted() -> None:
+    flood = [f"--nobody-{place}" for place in range(3000)]
+    found = problems(" ".join((*flood, *flood)), "0.5.10")
+    assert [problem.flag for problem in found[:40]] == flood[:40]
+    assert found[40].says.startswith("2960 more options")
+    assert len(found) < 50
+
+
 @pytest.mark.parametrize("odd", ["[" * 100_000, '{"a":' * 50_000])
 def test_json_that_nests_without_end_is_no_json(odd: str) -> None:
     assert refused(f"--json-model-override-args '{odd}'", "0.5.10") == ["--json-model-override-args"]

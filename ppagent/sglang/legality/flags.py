@@ -10,20 +10,32 @@ from ppagent.sglang.legality.problem import Problem
 from ppagent.sglang.legality.renames import meant_by, other_name, versions_with
 
 _KINDS = {"int": "a whole number", "float": "a number", "json": "JSON"}
+MOST_UNKNOWN = 40
+"""So many are looked up in every version; whoever has more has pasted something else."""
 _ANY_TYPE = frozenset({"str", "bool", "nullable_str"})
 
 
 def every_flag(case: Case) -> Iterator[Problem]:
     """Problems of the single flags, in the order in which they are written."""
+    unknown: set[str] = set()
     for option in case.command.options:
         if option.ambiguous:
             yield _ambiguous(option, case)
         elif not option.known:
-            yield _unknown(option, case)
+            if option.written not in unknown and len(unknown) < MOST_UNKNOWN:
+                yield _unknown(option, case)
+            unknown.add(option.written)
         elif option.flag is not None:
             yield from _known(option, option.flag, case)
+    yield from _more_unknown(len(unknown) - MOST_UNKNOWN, case)
     yield from _left_over(case)
     yield from _missing(case)
+
+
+def _more_unknown(more: int, case: Case) -> Iterator[Problem]:
+    if more > 0:
+        says = f"{more} more options are none of SGLang {case.catalogue.version}."
+        yield Problem("refused", "", says, "", _source(case))
 
 
 def _source(case: Case) -> str:
