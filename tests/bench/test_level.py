@@ -50,7 +50,7 @@ def test_tokens_are_counted_as_the_server_counts_them(server: FakeServer) -> Non
 def test_requests_in_flight_are_seen_from_both_sides(server: FakeServer) -> None:
     result = measured(server, watched=True, concurrency=6, seconds=1.2, output_tokens=Span(30, 30))
     assert 1 < result.concurrency <= 6.01
-    assert 1 < result.run.server.in_flight
+    assert result.run.server.in_flight > 1
     assert result.run.server.slot_running_max == 6
 
 
