@@ -1,6 +1,7 @@
 """Changes as commands: the whole new launch with its diff, and the call that changes a running server."""
 
 import json
+import re
 import shlex
 from dataclasses import dataclass
 
@@ -12,9 +13,12 @@ from ppagent.sglang.launch.change import CannotEdit
 from ppagent.sglang.launch.command import LaunchCommand, parse_launch
 from ppagent.sglang.launch.diff import unified_diff
 from ppagent.sglang.launch.edit import edit_launch
+from ppagent.sglang.launch.others import other_commands
 from ppagent.sglang.launch.site import NoLaunchCommand
 from ppagent.sglang.legality.check import check
 from ppagent.sglang.versions import at_least, parse_version
+
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -52,16 +56,30 @@ class Installed:
 
 @dataclass(frozen=True)
 class Relaunch:
-    """The whole new command, its difference from the old one, and why this version would refuse it, if so."""
+    """The whole new command, its difference from the old one, why this version would refuse it, if so, and what the
+    same text runs beside the server."""
 
     command: str
     diff: str
     refused: str = ""
+    beside: tuple[str, ...] = ()
+
+    @property
+    def risks(self) -> tuple[str, ...]:
+        """What whoever runs the command has to know about its text."""
+        if not self.beside:
+            return ()
+        named = ", ".join(f"`{command}`" for command in self.beside[:MOST_NAMED])
+        more = f" and {len(self.beside) - MOST_NAMED} more" if len(self.beside) > MOST_NAMED else ""
+        return (f"the launch text runs more than the server, and so does the new one: {named}{more}",)
 
 
 def _reachable(host: str | None) -> str:
-    """An address to call from the server's own machine: one to listen on is none to call."""
-    return "127.0.0.1" if host in (None, "", "0.0.0.0", "::") else host
+    """An address to call from the server's own machine: one to listen on is none to call, and neither is one that
+    holds anything but an address, since it becomes part of a shell command."""
+    if host is None or host in ("0.0.0.0", "::") or not re.fullmatch(r"[A-Za-z0-9.:_-]+", host):
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
 
 
 def _launch(text: str | None, catalogue: Catalogue | None) -> LaunchCommand | None:
@@ -81,7 +99,8 @@ def relaunch_command(change: Change, installed: Installed) -> Relaunch:
         command = edit_launch(installed.launch, change, installed.catalogue)
     except CannotEdit:
         return Relaunch("", _bare_diff(change))
-    return Relaunch(command, unified_diff(installed.launch.text, command), _refusal(command, installed))
+    diff = unified_diff(installed.launch.text, command)
+    return Relaunch(command, diff, _refusal(command, installed), other_commands(installed.launch))
 
 
 def _refusal(command: str, installed: Installed) -> str:

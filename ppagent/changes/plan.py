@@ -64,6 +64,7 @@ def _proposal(proposal_id: str, step: Step, installed: Installed, facts: Facts) 
     """The step as a proposal, or declined where this version would refuse the resulting launch."""
     first = step.remedies[0]
     command, diff = "", ""
+    beside: tuple[str, ...] = ()
     match first.kind:
         case "live":
             command = live_command(step.change, installed)
@@ -72,7 +73,7 @@ def _proposal(proposal_id: str, step: Step, installed: Installed, facts: Facts) 
             if relaunch.refused:
                 flags = ", ".join([*step.change.set, *step.change.unset, *step.change.env])
                 return Declined(flags, f"SGLang {installed.version} would refuse it: {relaunch.refused}", first.cites)
-            command, diff = relaunch.command, relaunch.diff
+            command, diff, beside = relaunch.command, relaunch.diff, relaunch.risks
         case "operator":
             command = first.title
     return Proposal(
@@ -85,7 +86,7 @@ def _proposal(proposal_id: str, step: Step, installed: Installed, facts: Facts) 
         command=command,
         diff=diff,
         predicted=forecast(step.change, facts),
-        risks=tuple(dict.fromkeys(risk for r in step.remedies for risk in r.risks)),
+        risks=tuple(dict.fromkeys((*beside, *(risk for r in step.remedies for risk in r.risks)))),
         verify="; ".join(dict.fromkeys(r.verify for r in step.remedies if r.verify)),
         rollback=_rollback(step, installed),
     )

