@@ -47,7 +47,7 @@ def _page(cause_id: str) -> str:
 
 
 def _flag(name: str, version: str | None, tree: Path | None) -> str:
-    from ppagent.cli.explain_flag import explain_flag, is_flag
+    from ppagent.report.flag_page import explain_flag, is_flag
 
     if not is_flag(name):
         raise UserError(f"{name} is neither a cause nor a flag.", "`ppagent explain` without a name lists the causes.")

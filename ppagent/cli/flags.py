@@ -3,7 +3,6 @@
 import argparse
 import json
 import sys
-import textwrap
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from ppagent.cli.recorded import open_recorded, recorded_version
 from ppagent.errors import ExitStatus, NotRecorded, UserError
+from ppagent.report.filled import filled
 from ppagent.sglang.flags.catalogue import read_catalogue
 from ppagent.sglang.flags.describe import described
 from ppagent.sglang.flags.flag import Catalogue, Flag
@@ -21,7 +21,6 @@ from ppagent.targets.recording import Recording
 
 NAME = "flags"
 HELP = "list the launch flags of one SGLang version, whether installed, recorded or published"
-WIDTH = 80
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -143,17 +142,6 @@ def lines_of(flag: Flag) -> list[str]:
     if flag.help:
         body.append(flag.help)
     return [*filled(", ".join(flag.spellings), ""), *(line for part in body for line in filled(part, "    "))]
-
-
-def filled(text: str, indent: str) -> list[str]:
-    return textwrap.wrap(
-        text,
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=indent or "    ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 def nothing_like(pattern: str, catalogue: Catalogue) -> str:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ppagent.cli.explain_flag import explain_flag, is_flag
 from ppagent.cli.main import main
 from ppagent.errors import ExitStatus, UserError
+from ppagent.report.flag_page import explain_flag, is_flag
 from ppagent.sglang.flags.history import catalogue_of, versions_known
 
 FIXTURES = Path(__file__).parent.parent / "sglang" / "fixtures_flags"

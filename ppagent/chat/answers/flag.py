@@ -4,8 +4,8 @@ import re
 
 from ppagent.agent.investigation import Investigation
 from ppagent.chat.wording import tagged
-from ppagent.cli.explain_flag import explain_flag
 from ppagent.errors import UserError
+from ppagent.report.flag_page import explain_flag
 from ppagent.report.lines import BLANK, Line, wrapped
 
 _LONG = 40

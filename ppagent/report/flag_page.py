@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ppagent.cli.flags import filled
 from ppagent.errors import UserError
+from ppagent.report.filled import filled
 from ppagent.sglang.flags.catalogue import read_catalogue
 from ppagent.sglang.flags.chronicle import abbreviation, events
 from ppagent.sglang.flags.describe import described
