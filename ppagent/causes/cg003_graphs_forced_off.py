@@ -2,7 +2,8 @@
 
 What it is
     Nobody asked for eager decode, but another setting brings it: an attention backend (torch_native, flex_attention),
-    deepep_mode normal, the prefill role of a disaggregated pair, debug dumps. One warning line at start says so.
+    deepep_mode normal, debug dumps. One warning line at start says so. (The prefill role of a disaggregated pair
+    switches them off too, silently and rightly: it does not decode.)
 
 Why it matters
     The launch looks right, so nobody looks there; what was requested is not what is in effect.
@@ -37,6 +38,12 @@ class GraphsForcedOff:
         asked = asked_off(facts)
         if asked is not None:
             return (Observation(f"the launch itself asks for it ({asked.flag})", asked.cites, 0.02, 0.4),)
+        if facts.arg_text("disaggregation_mode") == "prefill":
+            says = "a prefill node of a disaggregated pair does not decode"
+            return (Observation(says, facts.cite_args("disaggregation_mode"), 0.02, 0.4),)
+        role = prefill_role(facts)
+        if role is not None and (facts.number("decode.lines") or 0) == 0:
+            return (Observation(f"{role.says}, so it lacks no decode graph", role.cites, 0.02, 0.4),)
         found = (_forced(facts), _unasked(facts), _used(facts))
         return tuple(o for o in found if o is not None)
 

@@ -144,3 +144,12 @@ def test_decoding_from_graphs_that_ends_without_a_word_over_two_nodes_is_a_captu
 def test_a_hang_that_an_error_explains_or_inside_one_node_is_not_put_on_the_graphs() -> None:
     assert judged(cause_of("CG005"), HUNG | {"trouble.nccl_error": 1}).state != "supported"
     assert judged(cause_of("CG005"), HUNG | {"args.nnodes": 1}).state != "supported"
+
+
+def test_a_prefill_node_misses_no_decode_graph() -> None:
+    prefill = {
+        "args.disaggregation_mode": "prefill",
+        "args.disable_cuda_graph": True,
+        "launch.command": "sglang serve m",
+    }
+    assert judged(cause_of("CG003"), prefill).state == "refuted"
