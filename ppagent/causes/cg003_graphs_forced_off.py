@@ -41,9 +41,6 @@ class GraphsForcedOff:
         if facts.arg_text("disaggregation_mode") == "prefill":
             says = "a prefill node of a disaggregated pair does not decode"
             return (Observation(says, facts.cite_args("disaggregation_mode"), 0.02, 0.4),)
-        role = prefill_role(facts)
-        if role is not None and (facts.number("decode.lines") or 0) == 0:
-            return (Observation(f"{role.says}, so it lacks no decode graph", role.cites, 0.02, 0.4),)
         found = (_forced(facts), _unasked(facts), _used(facts))
         return tuple(o for o in found if o is not None)
 
