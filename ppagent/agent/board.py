@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ppagent.causes.catalog import all_causes
-from ppagent.causes.cause import Cause, Observation
+from ppagent.causes.cause import Cause, Observation, Probe
 from ppagent.causes.judge import Judgement, State, judge, reconsider
 from ppagent.causes.said import unexplained_gap
 from ppagent.causes.situation import arguments_known, no_cuda, stages
@@ -18,8 +18,15 @@ NOT_A_FAULT = frozenset({"LB001", "PP002", "PR001", "ME001"})
 
 CLIENT_LIMITED = "LB001"
 
-CORE_FACTS = ("decode.lines", "metrics.window_s")
-"""A verdict of healthy needs the server seen at work, one way or the other, and its arguments."""
+FEWEST_LINES = 10
+FEWEST_SECONDS = 10.0
+"""A verdict of healthy needs the server seen at work for a while: so many batch lines, or its counters for so long."""
+
+SPEED_TOLD = ("bench.levels", "stated.levels", "metrics.window_s")
+"""It needs a speed that somebody besides the log tells."""
+
+CARDS_SEEN = ("gpu.power_w", "gpu.utilization", "gpu.sm_clock_mhz", "gpu.throttle")
+"""On CUDA it needs a look at the cards: a capped, hot or shared one shows nowhere else."""
 
 LIKELY_FROM = 0.5
 """A fault that stays open above this stands in the way of a verdict of healthy."""
@@ -75,7 +82,7 @@ def compute_board(facts: Facts, causes: Iterable[Cause] | None = None) -> Board:
 
 
 def _explained_away(judged: list[Judgement]) -> list[Judgement]:
-    """"The client offers too little" means that all else is healthy: a fault that is supported speaks against it."""
+    """ "The client offers too little" means that all else is healthy: a fault that is supported speaks against it."""
     faults = [j for j in judged if j.state == "supported" and j.cause.id not in NOT_A_FAULT]
     if not faults:
         return judged
@@ -89,18 +96,34 @@ def verdict_of(board: Board, facts: Facts) -> Verdict:
     """What the board amounts to. Healthy has to be shown: silence is not enough evidence."""
     if board.faults:
         return "diagnosed"
-    suspects_refuted = all(_is_refuted(board, cause_id) for cause_id in suspects(facts))
     hung = facts.flag("log.ended_running") is True
     unexplained = unexplained_gap(facts) and not board.supported
-    if seen_at_work(facts) and suspects_refuted and not (hung or unexplained or _likely_faults(board, facts)):
+    if cleared(board, facts) and not health_lacks(facts) and not (hung or unexplained or _likely_faults(board, facts)):
         return "healthy"
     return "not_enough_evidence"
 
 
+def cleared(board: Board, facts: Facts) -> bool:
+    """Whether the server was seen at work and every suspect is refuted: nothing seen is wrong, which is less than
+    health."""
+    return seen_at_work(facts) and all(_is_refuted(board, cause_id) for cause_id in suspects(facts))
+
+
 def seen_at_work(facts: Facts) -> bool:
-    """Whether the evidence shows the server generating, and tells which server it is."""
-    worked = any((facts.number(name) or 0) > 0 for name in CORE_FACTS)
+    """Whether the evidence shows the server generating for a while, and tells which server it is."""
+    lines = (facts.number("decode.lines") or 0) + (facts.number("prefill.lines") or 0)
+    worked = lines >= FEWEST_LINES or (facts.number("metrics.window_s") or 0) >= FEWEST_SECONDS
     return worked and (arguments_known(facts) or "engine.version" in facts)
+
+
+def health_lacks(facts: Facts) -> tuple[Probe, ...]:
+    """What would have to be looked at before a server that shows no fault may be called healthy."""
+    lacking = []
+    if not any(facts.get(name) is not None for name in SPEED_TOLD):
+        lacking.append(Probe("bench.results", "nothing but the log tells how fast it is, and for how many requests", 0))
+    if no_cuda(facts) is None and not any(facts.get(name) is not None for name in CARDS_SEEN):
+        lacking.append(Probe("gpu.samples", "the cards were not seen: a capped or hot one shows only there", 2))
+    return tuple(lacking)
 
 
 def suspects(facts: Facts) -> tuple[str, ...]:

@@ -139,7 +139,7 @@ def _resume(answer: bool) -> Any:
 def _result(loop: _Loop, status: Status) -> Investigation:
     desk, state = loop.desk, loop.state
     board, facts, plan = desk.board(), desk.facts(), desk.propose()
-    verdict, probes = desk.verdict(), next_probes(board)
+    verdict, probes = desk.verdict(), next_probes(board, facts)
     added = desk.brain.contribution(board, facts) if isinstance(desk.brain, Contributes) else NOTHING
     found = Investigation(
         session=loop.session,

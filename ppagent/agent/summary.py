@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ppagent.agent.board import NOT_A_FAULT, Board, Hypothesis, Verdict, suspects
+from ppagent.agent.board import NOT_A_FAULT, Board, Hypothesis, Verdict, cleared, health_lacks, suspects
 from ppagent.causes.cause import Observation, Probe
 from ppagent.changes.proposal import Plan
 from ppagent.evidence.facts import Facts
@@ -21,7 +21,7 @@ def summary_of(verdict: Verdict, board: Board, facts: Facts, plan: Plan, probes:
         case "healthy":
             return _healthy(board, facts)
         case "not_enough_evidence":
-            return _not_enough(board.supported, probes)
+            return _not_enough(board, facts, probes)
 
 
 def in_plan_order(hypotheses: Sequence[Hypothesis], plan: Plan) -> tuple[Hypothesis, ...]:
@@ -58,12 +58,14 @@ def _healthy(board: Board, facts: Facts) -> str:
     return f"{sentence} What limits it is no fault: {'; '.join(_shown(h) for h in board.supported)}."
 
 
-def _not_enough(supported: Sequence[Hypothesis], probes: Sequence[Probe]) -> str:
-    known = f" Seen so far: {'; '.join(_shown(h) for h in supported)}." if supported else ""
+def _not_enough(board: Board, facts: Facts, probes: Sequence[Probe]) -> str:
+    known = f" Seen so far: {'; '.join(_shown(h) for h in board.supported)}." if board.supported else ""
+    undecided = "What is known does not decide what limits the server."
+    if cleared(board, facts) and health_lacks(facts):
+        undecided = "Nothing wrong was seen, but too little to call the server healthy."
     if not probes:
-        return f"What is known does not decide what limits the server.{known}"
-    first = probes[0]
-    return f"What is known does not decide what limits the server.{known} Look next at {first.tool}: {first.why}."
+        return f"{undecided}{known}"
+    return f"{undecided}{known} Look next at {probes[0].tool}: {probes[0].why}."
 
 
 def _shown(hypothesis: Hypothesis) -> str:

@@ -1,6 +1,7 @@
 import pytest
 
 from ppagent.agent.board import Board, Verdict, compute_board, verdict_of
+from ppagent.agent.probes import next_probes
 from ppagent.agent.summary import summary_of
 from ppagent.causes.cause import Change
 from ppagent.changes.proposal import Plan, Proposal
@@ -24,6 +25,8 @@ AT_WORK: dict[str, FactValue] = {
     "args.pp_size": 8,
     "args.device": "cuda",
     "engine.version": "0.5.10",
+    "bench.levels": [{"concurrency": 8, "output_throughput": 95.6}],
+    "gpu.power_w": {"0": 300},
 }
 CLEARED: dict[str, FactValue] = dict.fromkeys(SUSPECTS.values(), False)
 
@@ -79,6 +82,32 @@ def test_a_server_that_was_not_seen_at_work_is_not_called_healthy() -> None:
 def test_a_metrics_window_shows_work_as_well_as_the_log() -> None:
     facts = {**AT_WORK, **CLEARED, "metrics.window_s": 30.0}
     del facts["decode.lines"]
+
+    assert verdict(facts) == "healthy"
+
+
+@pytest.mark.parametrize("lines", [1, 9])
+def test_a_few_lines_are_not_a_server_seen_at_work(lines: int) -> None:
+    assert verdict({**AT_WORK, **CLEARED, "decode.lines": lines}) == "not_enough_evidence"
+    assert verdict({**AT_WORK, **CLEARED, "decode.lines": lines, "prefill.lines": 10 - lines}) == "healthy"
+
+
+@pytest.mark.parametrize(("fact", "tool"), [("bench.levels", "bench.results"), ("gpu.power_w", "gpu.samples")])
+def test_health_needs_a_speed_besides_the_logs_and_a_look_at_the_cards(fact: str, tool: str) -> None:
+    facts = {**AT_WORK, **CLEARED}
+    del facts[fact]
+    board, known = board_of(facts)
+
+    assert verdict_of(board, known) == "not_enough_evidence"
+    probes = next_probes(board, known)
+    assert probes[0].tool == tool
+    said = summary_of("not_enough_evidence", board, known, Plan((), (), {}, ()), probes)
+    assert said.startswith("Nothing wrong was seen, but too little")
+
+
+def test_without_cuda_there_are_no_cards_to_look_at() -> None:
+    facts = {**AT_WORK, **CLEARED, "args.device": "cpu"}
+    del facts["gpu.power_w"]
 
     assert verdict(facts) == "healthy"
 

@@ -6,7 +6,7 @@ from ppagent.agent.board import compute_board, verdict_of
 
 
 def test_a_healthy_server_is_healthy_until_it_hangs_or_the_user_contradicts() -> None:
-    healthy = healthy_server()
+    healthy = healthy_server() | {"bench.levels": [level(64, 2400)], "gpu.power_w": {"0": 500, "1": 505}}
     facts = facts_of(healthy)
     assert verdict_of(compute_board(facts), facts) == "healthy"
     hung = facts_of(healthy | {"log.ended_running": True})
