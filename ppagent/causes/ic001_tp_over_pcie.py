@@ -26,7 +26,7 @@ Remedies
 from ppagent.causes.cards import peak_share, spinning
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.links import all_reduce_share, nvlink, stage_nodes, through_host, world
-from ppagent.causes.sighting import never_came_up
+from ppagent.causes.sighting import came_up, never_came_up
 from ppagent.causes.situation import in_flight, stages, tensor_parallel
 from ppagent.evidence.facts import Facts
 
@@ -111,6 +111,10 @@ def _waiting(facts: Facts) -> Observation | None:
     if share is not None and share < 0.1:
         cites = idle.cites + facts.cite("decode.graph_true_share")
         return Observation(f"{idle.says}, which decoding without graphs shows as well", cites, 0.7, 0.35)
+    seen = came_up(facts)
+    if seen is None or not seen.yes:
+        says = f"{idle.says}, and nothing shows that it serves: a hang looks like this"
+        return Observation(says, idle.cites, 0.6, 0.4)
     return Observation(f"{idle.says}: the kernels wait", idle.cites, 0.8, 0.1)
 
 

@@ -34,6 +34,10 @@ NEAR_THE_FLOOR = 3.5
 """Times the floor of memory bandwidth up to which a decode step is in good order; 1.5 to 6 is what is seen."""
 
 
+AT_THE_FLOOR = 2.0
+"""Up to here nothing but more requests can give more; above, a slow card or kernel may hide in the step."""
+
+
 class OfferedLoadLow:
     id = "LB001"
     name = "offered load too low"
@@ -123,7 +127,10 @@ def _near_the_floor(facts: Facts) -> Observation | None:
     gap, use = bandwidth_gap(facts), cap_use(facts)
     if gap is None or use is None or use.value > 0.1 or gap.value > NEAR_THE_FLOOR:
         return None
-    return Observation(f"{gap.says}, and {use.says}", gap.cites + use.cites, 0.85, 0.08)
+    says, cites = f"{gap.says}, and {use.says}", gap.cites + use.cites
+    if gap.value > AT_THE_FLOOR:
+        return Observation(says, cites, 0.8, 0.3)
+    return Observation(says, cites, 0.85, 0.08)
 
 
 def _hardly_any(facts: Facts) -> Observation | None:

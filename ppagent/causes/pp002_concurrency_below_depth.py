@@ -20,7 +20,7 @@ Remedies
 """
 
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.situation import in_flight, stages
+from ppagent.causes.situation import Known, in_flight, stages
 from ppagent.evidence.facts import Facts
 
 
@@ -28,7 +28,7 @@ class ConcurrencyBelowDepth:
     id = "PP002"
     name = "concurrency below pipeline depth"
     prior = 0.1
-    wants = ("args.pp_size", "bench.levels", "metrics.in_flight", "stated.in_flight")
+    wants = ("args.pp_size", "bench.levels", "metrics.in_flight", "stated.in_flight", "decode.running_req.max")
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
         ring, load = stages(facts), in_flight(facts)
@@ -36,12 +36,16 @@ class ConcurrencyBelowDepth:
             return ()
         if ring.value < 2:
             return (Observation("there is one pipeline stage only", ring.cites, 0.001, 0.5),)
-        if load is None:
-            return ()
+        together = _together(facts, ring)
+        if load is None or (together is not None and load.value < ring.value):
+            return () if together is None else (Observation(together.says, together.cites, 0.02, 0.9),)
+        cites = load.cites + ring.cites
+        if "metrics.in_flight" in facts and load.cites == facts.cite("metrics.in_flight"):
+            return (_on_average(load.value, ring.value, cites),)
         says = f"{load.value:.3g} requests in flight at the most, {ring.value:g} stages"
         if load.value < ring.value:
-            return (Observation(says, load.cites + ring.cites, 0.95, 0.02),)
-        return (Observation(says, load.cites + ring.cites, 0.02, 0.9),)
+            return (Observation(says, cites, 0.95, 0.02),)
+        return (Observation(says, cites, 0.02, 0.9),)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         if in_flight(facts) is not None:
@@ -67,6 +71,23 @@ class ConcurrencyBelowDepth:
             cites,
         )
         return Advice((remedy,), (declined,))
+
+
+def _together(facts: Facts, ring: Known) -> Known | None:
+    """Known where one micro-batch alone held as many requests as there are stages: more were in flight, if anything."""
+    held = facts.get("decode.running_req.max")
+    if held is None or held.number is None or held.number < ring.value:
+        return None
+    says = f"one micro-batch held {held.number:g} requests, {ring.value:g} stages"
+    return Known(held.number, (held.evidence, *ring.cites), says)
+
+
+def _on_average(load: float, stages: float, cites: tuple[str, ...]) -> Observation:
+    """The server's counters give a mean over busy and idle times, so a low one says little about the busy ones."""
+    says = f"{load:.3g} requests in flight on average, {stages:g} stages"
+    if load < stages / 2:
+        return Observation(says, cites, 0.8, 0.2)
+    return Observation(says, cites, 0.7, 0.5) if load < stages else Observation(says, cites, 0.02, 0.9)
 
 
 CAUSE = ConcurrencyBelowDepth()

@@ -98,11 +98,14 @@ def _live_ceiling(facts: Facts) -> Known | None:
 
 def _queue(facts: Facts) -> Observation | None:
     queue = waiting(facts)
-    share = facts.number("decode.queue_share")
     if queue is None:
         return None
-    if queue.value >= 1 or (share is not None and share > 0.3):
+    if queue.value >= 1:
         return Observation(queue.says + " at a typical moment", queue.cites, 0.95, 0.2)
+    share, mean = facts.number("decode.queue_share") or 0.0, facts.number("decode.queue_req.mean") or 0.0
+    if share > 0.3 and mean >= 1:
+        says = f"{mean:.3g} requests wait on average, some in {share:.0%} of the lines"
+        return Observation(says, queue.cites, 0.9, 0.25)
     return Observation("hardly anything waits: " + queue.says, queue.cites, 0.03, 0.75)
 
 

@@ -24,7 +24,7 @@ Remedies
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.links import nodes, nvlink, world
 from ppagent.causes.prompts import longest_prompt_tokens, prefills_only
-from ppagent.causes.sighting import never_came_up
+from ppagent.causes.sighting import is_up, never_came_up
 from ppagent.causes.situation import Known, no_cuda, stages, tensor_parallel
 from ppagent.causes.weights import cards_needed
 from ppagent.evidence.facts import Facts
@@ -112,6 +112,8 @@ def _link(facts: Facts, ring: Known) -> Observation | None:
     if ranks.value > 1:
         return None
     says = f"{link.says}, and {ring.value:g} stages use none of it for tensor parallelism"
+    if is_up(facts) is None:
+        return Observation(f"{says}; nothing shows it at work", link.cites + ranks.cites, 0.7, 0.25)
     return Observation(says, link.cites + ranks.cites, 0.7, 0.03)
 
 

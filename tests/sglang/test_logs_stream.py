@@ -184,12 +184,13 @@ def test_ranks_silent_in_the_same_second_are_ordered_by_line() -> None:
 def test_forward_occupancy_is_averaged_by_stage() -> None:
     lines = [
         decode(second, 4, tags=f" PP{pp}", tail=f", fwd occupancy: {10 * pp + second:.2f}%")
-        for second in range(3)
+        for second in range(5)
         for pp in range(3)
     ]
     stretch = read(*lines).current
-    assert stretch.occupancy_percent == {0: 1.0, 1: 11.0, 2: 21.0}
-    assert stretch.decode[0].lines == 3
+    assert stretch.occupancy_percent == {0: 2.0, 1: 12.0, 2: 22.0}
+    assert stretch.decode[0].lines == 5
+    assert read(*lines[:-1]).current.occupancy_percent == {}, "four lines of one stage are no mean to compare"
 
 
 def test_milliseconds_wrappers_and_long_tags_change_no_number() -> None:

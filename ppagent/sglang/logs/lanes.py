@@ -13,6 +13,7 @@ from ppagent.sglang.logs.prefix import Ranks, parse_line
 from ppagent.sglang.logs.summary import RankSeen
 
 MOST_SLOTS = 4096
+FEWEST_LINES = 5
 _KEY_IS_WHOLE = re.compile(rb"(?: [A-Z_]+\d+)*\] (?:Decode|Prefill) ")
 _occupancy = re.compile(rb"fwd occupancy: (\d{1,3}(?:\.\d+)?)%").search
 
@@ -123,13 +124,16 @@ class Lanes:
         return max((slot.number for slot in self._slots.values()), default=0)
 
     def occupancy_percent(self) -> dict[int, float]:
-        """Mean forward occupancy by pipeline stage."""
+        """Mean forward occupancy by pipeline stage; nothing where one stage has too few lines for a mean, since stages
+        are there to be compared."""
         sums: dict[int, list[float]] = {}
         for slot in self._slots.values():
             if slot.occupancy_lines:
                 row = sums.setdefault(slot.ranks.pp or 0, [0.0, 0.0])
                 row[0] += slot.occupancy_sum
                 row[1] += slot.occupancy_lines
+        if min((row[1] for row in sums.values()), default=0) < FEWEST_LINES:
+            return {}
         return {pp: row[0] / row[1] for pp, row in sorted(sums.items())}
 
 

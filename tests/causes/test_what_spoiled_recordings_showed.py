@@ -1,0 +1,78 @@
+"""Recordings with parts missing led to causes named with too much confidence: what each of them really showed."""
+
+import pytest
+from builders import facts_of, judged, level
+
+from ppagent.causes.catalog import cause_of
+from ppagent.evidence.evidence import FactValue
+
+RING: dict[str, FactValue] = {"args.pp_size": 8, "launch.command": "sglang serve m --pp-size 8"}
+
+
+@pytest.mark.parametrize(
+    ("mean", "held", "state"),
+    [(3.5, 8, "refuted"), (3.5, 3, "open"), (6.0, 3, "open"), (9.0, 3, "refuted"), (0.5, 1, "open")],
+)
+def test_a_mean_over_busy_and_idle_times_is_not_the_most_that_was_in_flight(
+    mean: float, held: float, state: str
+) -> None:
+    seen = {**RING, "metrics.in_flight": mean, "decode.running_req.max": held}
+    assert judged(cause_of("PP002"), seen).state == state
+
+
+def test_a_measured_load_below_the_depth_counts_in_full() -> None:
+    measured = {**RING, "bench.levels": [level(4, 60)], "decode.running_req.max": 4}
+    assert judged(cause_of("PP002"), measured).state == "supported"
+
+
+@pytest.mark.parametrize(
+    ("mean", "share", "waits"), [(0.4, 0.4, False), (0.2, 0.9, False), (3.0, 0.45, True), (3.0, 0.1, False)]
+)
+def test_one_request_that_waits_its_turn_is_no_queue(mean: float, share: float, waits: bool) -> None:
+    pinned = {
+        **RING,
+        "args.pp_max_micro_batch_size": 4,
+        "start.max_running_requests": 4096,
+        "decode.running_req.p95": 4,
+        "decode.running_req.max": 4,
+        "decode.token_usage.p95": 0.01,
+        "decode.queue_req.p50": 0,
+        "decode.queue_req.mean": mean,
+        "decode.queue_share": share,
+    }
+    judgement = judged(cause_of("PP003"), pinned)
+    assert (judgement.state == "supported") is waits
+    assert not any(o.says.startswith("0 requests wait") for o in judgement.because)
+
+
+def test_a_layout_alone_is_no_wrong_axis_until_it_serves() -> None:
+    cards: dict[str, FactValue] = {str(k): "NVIDIA A100-SXM4-80GB" for k in range(8)}
+    layout = {**RING, "args.tp_size": 1, "gpu.nvlink": True, "gpu.link_worst": "NV12", "gpu.names": cards}
+    assert judged(cause_of("PP009"), layout).confidence < 0.2
+    assert judged(cause_of("PP009"), {**layout, "decode.lines": 40}).confidence > 0.5
+
+
+@pytest.mark.parametrize(("times", "state"), [(1.4, "supported"), (3.0, "open")])
+def test_a_step_well_above_the_floor_may_hide_a_slow_card(times: float, state: str) -> None:
+    model = {"model.hidden_size": 4096, "model.num_hidden_layers": 32, "model.vocab_size": 128256}
+    served: dict[str, FactValue] = {
+        "args.pp_size": 1,
+        "args.tp_size": 1,
+        "internal.max_running_requests": 2048,
+        "decode.running_req.p95": 8,
+        "decode.running_req.max": 8,
+        "decode.queue_req.mean": 0,
+        "decode.queue_req.p50": 0,
+        "decode.queue_share": 0,
+        "decode.graph_true_share": 1.0,
+        "gpu.names": {"0": "NVIDIA H100 80GB HBM3"},
+        **model,
+    }
+    from ppagent.causes.kernel_gap import bandwidth_gap
+
+    one = facts_of({**served, "bench.levels": [level(8, 100, mean_itl_ms=10)]})
+    gap = bandwidth_gap(one)
+    assert gap is not None
+    itl_ms = 10 * times / gap.value
+    seen = {**served, "bench.levels": [level(8, 8000 / itl_ms, mean_itl_ms=itl_ms)]}
+    assert judged(cause_of("LB001"), seen).state == state
