@@ -105,3 +105,9 @@ def test_a_model_that_wraps_a_text_model_shows_both() -> None:
 def test_a_config_that_is_none_is_a_tool_error(text: str) -> None:
     with pytest.raises(ToolError, match="model_config.json of box"):
         run(Model(), box(model_config=text))
+
+
+def test_a_flood_of_options_is_no_launch_command() -> None:
+    target = box(launch="sglang serve m " + "--x " * 5000, version="0.5.10")
+    with pytest.raises(ToolError, match="more than SGLang has flags"):
+        run(Launch(), target)

@@ -31,6 +31,7 @@ from ppagent_tools.reading import (
 
 Facts = dict[str, FactValue]
 
+MOST_OPTIONS = 1000
 _FORMS = {"yaml": "kubernetes"}
 _MODEL_FIELDS = (
     "architectures", "model_type", "num_hidden_layers", "hidden_size", "vocab_size", "n_routed_experts", "num_experts",
@@ -74,6 +75,8 @@ def _launch(context: ToolContext, host: str) -> list[Finding]:
         command = parse_launch(text, _catalogue(context, host))
     except NoLaunchCommand as error:
         raise found.error(error.wrong) from error
+    if len(command.options) > MOST_OPTIONS:
+        raise found.error(f"it has {len(command.options)} options, more than SGLang has flags")
     findings = [found.finding(_command_facts(command), _first_words(found, command))]
     asked: Facts = {f"launch.{name}": as_fact(value) for name, value in command.args.items()}
     for excerpt, names in _quoted(found, command.options):
