@@ -25,8 +25,6 @@ FEWEST_SECONDS = 10.0
 SPEED_TOLD = ("bench.levels", "stated.levels", "metrics.window_s")
 """It needs a speed that somebody besides the log tells."""
 
-CARDS_SEEN = ("gpu.power_w", "gpu.utilization", "gpu.sm_clock_mhz", "gpu.throttle")
-"""On CUDA it needs a look at the cards: a capped, hot or shared one shows nowhere else."""
 
 LIKELY_FROM = 0.5
 """A fault that stays open above this stands in the way of a verdict of healthy."""
@@ -121,8 +119,6 @@ def health_lacks(facts: Facts) -> tuple[Probe, ...]:
     lacking = []
     if not any(facts.get(name) is not None for name in SPEED_TOLD):
         lacking.append(Probe("bench.results", "nothing but the log tells how fast it is, and for how many requests", 0))
-    if no_cuda(facts) is None and not any(facts.get(name) is not None for name in CARDS_SEEN):
-        lacking.append(Probe("gpu.samples", "the cards were not seen: a capped or hot one shows only there", 2))
     return tuple(lacking)
 
 
