@@ -6,6 +6,7 @@ import shlex
 from dataclasses import dataclass
 
 from ppagent.causes.cause import Change
+from ppagent.errors import UserError
 from ppagent.evidence.facts import Facts
 from ppagent.sglang.flags.flag import Catalogue
 from ppagent.sglang.flags.history import catalogue_of
@@ -39,7 +40,7 @@ class Installed:
         """As far as the facts tell. Without a version nothing can be checked; the newest spellings are kept."""
         stated = facts.text("engine.version") or ""
         version = str(parse_version(stated) or "")
-        catalogue = catalogue_of(version) if version else None
+        catalogue = _catalogue(version)
         layers = facts.number("model.num_hidden_layers")
         names = [str(name) for name in facts.table("gpu.names").values()]
         return cls(
@@ -80,6 +81,14 @@ def _reachable(host: str | None) -> str:
     if host is None or host in ("0.0.0.0", "::") or not re.fullmatch(r"[A-Za-z0-9.:_-]+", host):
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host
+
+
+def _catalogue(version: str) -> Catalogue | None:
+    """The flags of the version; None where it is unknown, or older than every table."""
+    try:
+        return catalogue_of(version) if version else None
+    except UserError:
+        return None
 
 
 def _launch(text: str | None, catalogue: Catalogue | None) -> LaunchCommand | None:

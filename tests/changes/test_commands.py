@@ -56,3 +56,10 @@ def test_addresses_are_called_as_they_are_and_those_of_version_6_in_brackets() -
 def test_every_recorded_launch_runs_nothing_beside_its_server() -> None:
     for path in Path("evals/incidents").glob("*/hosts/*/launch.txt"):
         assert relaunch_command(LIMIT, installed(path.read_text("utf-8"))).beside == (), path
+
+
+@pytest.mark.parametrize("version", ["0.4.5", "0.0.1", "main", "0.6.0", "0.5.11.dev1+g1", "0.5.10.post9", ""])
+def test_a_version_that_no_table_has_costs_the_checks_and_not_the_diagnosis(version: str) -> None:
+    facts = {"launch.command": SERVER, "engine.version": version}
+    made = relaunch_command(LIMIT, Installed.of(Facts([Evidence("E1", "server.launch", "launch.txt", facts)])))
+    assert made.command.startswith("python -m sglang.launch_server")
