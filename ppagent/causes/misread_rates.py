@@ -85,11 +85,17 @@ def after_idle(facts: Facts) -> Misreading | None:
     if own is None or not stated or rates_agree(facts) is not None or one_share_of_all(facts) is not None:
         return None
     lowest = min(stated, key=lambda rate: rate.value)
-    if lowest.value > 0.1 * own.value:
+    if lowest.value > 0.1 * own.value or _steadily_that_slow(facts, lowest.value):
         return None
     says = f"{lowest.says}, while the log without the lines that follow an idle stretch is at {own.value:.4g} tok/s"
     right = f"Leave out the first decode line after idling: it holds the idle time; steady is {own.value:.4g} tok/s"
     return Misreading(says, _joined(lowest, own), 0.6, 0.015, right)
+
+
+def _steadily_that_slow(facts: Facts, rate: float) -> bool:
+    """Whether the log has lines as slow that follow no idle stretch: then it is a regime, and no misreading."""
+    slowest = facts.number("decode.throughput.min")
+    return slowest is not None and rate >= 0.75 * slowest
 
 
 def _steady(facts: Facts) -> Known | None:

@@ -48,7 +48,7 @@ VOCABULARY: dict[str, str] = {
     "decode.queue_share": "share of lines with a queue",
     "decode.token_usage.*": "share of the KV pool in use: mean, p50, p95, max (the fullest pool of a hybrid)",
     "decode.tokens.*": "tokens held in the KV pool: mean, p50, max",
-    "decode.throughput.*": "tok/s, DP ranks summed: mean, p50, p95, max",
+    "decode.throughput.*": "tok/s, DP ranks summed: mean, min, p50, p95, max",
     "decode.graph_true_share": "share of lines whose step was replayed from a graph",
     "decode.graph_label": "cuda, cpu or npu",
     "decode.graph_true_running_max": "largest batch seen with a graph",

@@ -76,3 +76,12 @@ def test_a_step_well_above_the_floor_may_hide_a_slow_card(times: float, state: s
     itl_ms = 10 * times / gap.value
     seen = {**served, "bench.levels": [level(8, 8000 / itl_ms, mean_itl_ms=itl_ms)]}
     assert judged(cause_of("LB001"), seen).state == state
+
+
+def test_a_speed_that_the_log_has_itself_is_no_line_after_idling() -> None:
+    log: dict[str, FactValue] = {"args.pp_size": 1, "launch.command": "sglang serve m", "decode.lines": 40}
+    rates: dict[str, FactValue] = {f"decode.throughput.{name}": 430.0 for name in ("p50", "p95", "max")}
+    said: dict[str, FactValue] = {"stated.sentences": ["Since then we get 29 tok/s."]}
+    steady = judged(cause_of("ME001"), {**log, **rates, **said, "decode.throughput.min": 428.0})
+    slowed = judged(cause_of("ME001"), {**log, **rates, **said, "decode.throughput.min": 22.0})
+    assert steady.confidence > 0.5 > slowed.confidence

@@ -28,9 +28,11 @@ def decode(
     graph: str = "True",
     queue: int = 0,
     tail: str = "",
+    tokens: int | None = None,
 ) -> str:
+    held = running * 100 if tokens is None else tokens
     return (
-        f"[{START + timedelta(seconds=second)}{tags}] Decode batch, #running-req: {running}, #token: {running * 100}, "
+        f"[{START + timedelta(seconds=second)}{tags}] Decode batch, #running-req: {running}, #token: {held}, "
         f"token usage: 0.10, cuda graph: {graph}, gen throughput (token/s): {rate:.2f}, #queue-req: {queue}{tail}"
     )
 
@@ -386,3 +388,18 @@ def test_counts_are_those_of_the_lines(rows: list[tuple[int, int, bool]]) -> Non
     assert stats.running.mean == pytest.approx(sum(running for running, _, _ in rows) / len(rows))
     assert stats.queue is not None
     assert (stats.queue.low, stats.queue.high) == (min(q for _, q, _ in rows), max(q for _, q, _ in rows))
+
+
+def test_a_slow_stretch_without_a_new_request_is_no_idling() -> None:
+    fast = [decode(second, 4, rate=400.0, tokens=1000 + 160 * second) for second in range(10)]
+    slow = [decode(10 + 9 * n, 4, rate=18.0, tokens=2600 + 160 * n) for n in range(1, 7)]
+    again = [decode(10 + 9 * n, 4, rate=18.0, tokens=500) for n in range(1, 7)]
+
+    stats = read(*fast, *slow).current.decode[0]
+    assert (stats.left_out, stats.tokens_per_s is not None and stats.tokens_per_s.low) == (1, 18.0)
+    other_requests = read(*fast, *again).current.decode[0]
+    assert other_requests.left_out == 7, "the first line of all has nothing before it to average over"
+    served = read(prefill(0), *fast, *slow).current.decode[0]
+    assert served.left_out == 1
+    between = [line for n, line in enumerate(slow) for line in (prefill(10 + 9 * n + 8), line)]
+    assert read(prefill(0), *fast, *between).current.decode[0].left_out == 7

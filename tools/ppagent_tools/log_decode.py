@@ -66,6 +66,7 @@ def _speed(log: HostLog, every: Sequence[DecodeStats]) -> Facts:
         facts.update(
             {
                 "decode.throughput.mean": _sum(speeds, lambda s: s.mean),
+                "decode.throughput.min": _sum(speeds, lambda s: s.low),
                 "decode.throughput.p50": _sum(speeds, lambda s: s.p50),
                 "decode.throughput.p95": _sum(speeds, lambda s: s.p95),
                 "decode.throughput.max": _sum(speeds, lambda s: s.high),

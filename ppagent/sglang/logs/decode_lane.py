@@ -18,6 +18,8 @@ from ppagent.sglang.logs.summary import DecodeStats, Gap, Level, RankSeen
 IDLE_AFTER_S = 5.0
 IDLE_INTERVALS = 5.0
 _SUSPECTS_HELD = 1024
+MOST_GROWTH = 200
+"""Tokens that a request gains between two decode lines: 40 by default, more with a longer interval or speculation."""
 _RATE_SAMPLES = 512
 WHOLE, REAL = rb"(\d{1,15})", rb"(\d{1,15}(?:\.\d+)?)"
 """Numbers as a log prints them. What two processes wrote into one another (`1.2.3`) is none."""
@@ -42,6 +44,7 @@ class DecodeLane:
         self.half_lines = 0
         self.last = b""
         self.prefills_between = 0
+        self.prefills = 0
         self._clock = clock
         self._last_seen = last_seen
         self._in_graph, self._outside, self._unknown = Counts(), Counts(), Counts()
@@ -51,6 +54,7 @@ class DecodeLane:
         self._by_usage, self._by_queue = self._usage.counts, self._queue.counts
         self._tokens, self._accept_len, self._accept_rate = Series(), Series(), Series()
         self._recent_running: deque[bytes] = deque(maxlen=64)
+        self._held = self._held_before = (b"", b"")
         self._rates = Series()
         self._recent: deque[float] = deque(maxlen=20)
         self._suspects: list[tuple[float, float]] = []
@@ -87,6 +91,7 @@ class DecodeLane:
             if accept_rate is not None:
                 self._accept_rate.add(float(accept_rate))
         self._tokens.add(float(tokens))
+        self._held, self._held_before = (running, tokens), self._held
         self._recent_running.append(running)
         self.last = raw
         self.lines += 1
@@ -99,18 +104,26 @@ class DecodeLane:
             clock.tick(stamp)
         if self._last_s != clock.now_s:
             self._interval(clock.now_s)
-        self.prefills_between = 0
         self._recent.append(rate)
-        if clock.quiet_s <= IDLE_AFTER_S:
+        if clock.quiet_s <= IDLE_AFTER_S or self._goes_on():
             self._rates.add(rate)
         else:
             self._suspects.append((clock.quiet_s, rate))
             if len(self._suspects) > _SUSPECTS_HELD:
                 self._judge()
         clock.quiet_s = 0.0
+        self.prefills_between = 0
         if self._samples_left:
             self._samples_left -= 1
             self._rate_lines.first(b"%.2f" % rate, raw)
+
+    def _goes_on(self) -> bool:
+        """Whether the requests of the line before are still at it, so that the silence between was slowness: nothing
+        was prefilled meanwhile, or, in a log without prefill lines, as many requests hold a few tokens more each."""
+        if self.lines < 2 or self.prefills:
+            return self.lines > 1 and not self.prefills_between
+        (running, tokens), (before, held) = self._held, self._held_before
+        return running == before and 0 < int(tokens) - int(held) <= MOST_GROWTH * int(running)
 
     def _interval(self, now_s: float | None) -> None:
         """Note the time since the last line of another second."""

@@ -68,6 +68,7 @@ class PrefillLane:
         self._cached += cached
         self._tokens.add(float(new))
         self._decode.prefills_between += 1
+        self._decode.prefills += 1
         if self._decode_line is not self._decode.last:
             self._decode_line, self._run = self._decode.last, 0
         self._run += 1
