@@ -6,6 +6,7 @@ from typing import Literal
 
 from ppagent.causes.catalog import all_causes
 from ppagent.causes.cause import Cause, Observation, Probe
+from ppagent.causes.host import decodes_eagerly
 from ppagent.causes.judge import Judgement, State, judge, reconsider
 from ppagent.causes.said import unexplained_gap
 from ppagent.causes.situation import arguments_known, no_cuda, stages
@@ -103,7 +104,9 @@ def verdict_of(board: Board, facts: Facts) -> Verdict:
 
 def cleared(board: Board, facts: Facts) -> bool:
     """Whether the server was seen at work and every suspect is refuted: nothing seen is wrong, which is less than
-    health."""
+    health. Decoding without graphs is wrong whatever causes it."""
+    if decodes_eagerly(facts) is not None:
+        return False
     return seen_at_work(facts) and all(_is_refuted(board, cause_id) for cause_id in suspects(facts))
 
 

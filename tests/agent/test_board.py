@@ -105,6 +105,11 @@ def test_health_needs_a_speed_besides_the_logs(fact: str, tool: str) -> None:
     assert said.startswith("Nothing wrong was seen, but too little")
 
 
+def test_decoding_without_graphs_is_never_healthy_whatever_causes_it() -> None:
+    assert verdict({**AT_WORK, **CLEARED, "decode.graph_true_share": 0.02}) == "not_enough_evidence"
+    assert verdict({**AT_WORK, **CLEARED, "decode.graph_true_share": 0.98}) == "healthy"
+
+
 def test_without_cuda_there_are_no_cards_to_look_at() -> None:
     facts = {**AT_WORK, **CLEARED, "args.device": "cpu"}
     del facts["gpu.power_w"]
