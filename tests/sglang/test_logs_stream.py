@@ -403,3 +403,19 @@ def test_a_slow_stretch_without_a_new_request_is_no_idling() -> None:
     assert served.left_out == 1
     between = [line for n, line in enumerate(slow) for line in (prefill(10 + 9 * n + 8), line)]
     assert read(prefill(0), *fast, *between).current.decode[0].left_out == 7
+
+
+@pytest.mark.parametrize("lead", ["  ", "> ", "user says: "])
+def test_log_lines_that_a_user_quotes_count_only_where_the_whole_log_is_quoted(lead: str) -> None:
+    own = [decode(second, 4) for second in range(5)]
+    quoted = [
+        lead + decode(9, 1, 1.0, graph="False", queue=99),
+        lead + note(9, "KV cache pool is full. Retract requests. #retracted_reqs: 99", " PP0"),
+    ]
+    mixed = read(*own, *quoted, *own)
+    assert mixed.current.decode[0].lines == 10
+    assert mixed.current.troubles == {}
+    assert mixed.skipped == {"quoted": 2}
+    whole = read(*(lead + line for line in own), *quoted)
+    assert whole.current.decode[0].lines == 6
+    assert len(whole.current.troubles) == 1

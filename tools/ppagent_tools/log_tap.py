@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ppagent.sglang.logs.prefix import Ranks, parse_ranks, unwrap
+from ppagent.sglang.logs.prefix import Ranks, Unwrapped, parse_ranks, unwrap
 
 IDLE_S = 10.0
 """A silence of all batch lines longer than this may be idleness, so a gap that holds one is no stall."""
@@ -91,6 +91,7 @@ class LogTap:
         self._known: dict[bytes, Note] = {}
         self._stamp = b""
         self._now_s: float | None = None
+        self._plain = False
 
     def lines(self, log: Iterable[bytes]) -> Iterator[bytes]:
         """Every line of `log`, noted and passed on."""
@@ -107,7 +108,10 @@ class LogTap:
 
     def _batch(self, line: bytes) -> None:
         """A batch line of a rank that was not seen yet, or in another layout."""
-        bare = line if line[:1] == b"[" else unwrap(line).text
+        unwrapped = Unwrapped(line) if line[:1] == b"[" else unwrap(line)
+        if unwrapped.quoted and self._plain:
+            return
+        bare = unwrapped.text
         end = bare.find(b"]")
         kind = bare[end + 2 : end + 15]
         if end < 20 or not kind.startswith((b"Decode batch", b"Prefill batch")):
@@ -121,6 +125,7 @@ class LogTap:
         if len(self._known) > MOST_KNOWN:
             self._known.clear()
         if bare is line:
+            self._plain = True
             self._known[line[20:44]] = note
 
     def _other(self, line: bytes) -> None:

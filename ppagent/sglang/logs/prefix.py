@@ -74,6 +74,8 @@ class Unwrapped:
 
     text: bytes
     partial: bool = False
+    quoted: bool = False
+    """Something else than a carrier stood in front: in a log whose other lines have nothing there, somebody quotes."""
 
 
 def unwrap(line: bytes) -> Unwrapped:
@@ -85,7 +87,8 @@ def unwrap(line: bytes) -> Unwrapped:
     match = _WRAPPERS.match(line)
     bare = line[match.end() :] if match is not None else line
     lead = _ANY_LEAD.match(bare) if bare[:1] != b"[" else None
-    return Unwrapped(bare[lead.end() :] if lead else bare, partial=match is not None and match["part"] == b"P")
+    partial = match is not None and match["part"] == b"P"
+    return Unwrapped(bare[lead.end() :] if lead else bare, partial, quoted=lead is not None)
 
 
 def _docker_json(line: bytes) -> Unwrapped:

@@ -98,6 +98,8 @@ class _Reader:
         self._launches = 1
         self._skipped: dict[str, int] = {}
         self._part = b""
+        self._plain = False
+        """Whether lines of this log begin with their time, so that one which does not was quoted by somebody."""
 
     def take(self, line: bytes, raw: bytes, number: int) -> None:
         """Take one line; `raw` is what the log holds where wrappers were taken off."""
@@ -107,6 +109,7 @@ class _Reader:
             self._skip("overlong")
             line = line[:LONGEST_LINE]
         if line[:1] == b"[" and line[1:3].isdigit():
+            self._plain = True
             self._prefixed(line, raw, number)
         else:
             self._unprefixed(line, raw, number)
@@ -142,6 +145,9 @@ class _Reader:
             self._skip("binary")
             return
         unwrapped = unwrap(line)
+        if unwrapped.quoted and self._plain:
+            self._skip("quoted")
+            return
         text = self._part + unwrapped.text
         self._part = b""
         if unwrapped.partial and len(text) < LONGEST_LINE:

@@ -194,7 +194,8 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSummary:
-    """A whole log. `skipped` counts lines left out, by reason: `binary`, `cut` (half a batch line), `overlong`.
+    """A whole log. `skipped` counts lines left out, by reason: `binary`, `cut` (half a batch line), `overlong`,
+    `quoted` (log lines in somebody's text).
     `launches` counts starts; of many only the first and the last stretches are kept."""
 
     stretches: tuple[Stretch, ...]
