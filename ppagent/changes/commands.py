@@ -34,6 +34,8 @@ class Installed:
     gpu: str | None
     base_url: str
     needs_key: bool
+    contradicted: tuple[str, ...] = ()
+    """Where the launch text does not fit the server that runs, in words."""
 
     @classmethod
     def of(cls, facts: Facts) -> "Installed":
@@ -52,6 +54,7 @@ class Installed:
             gpu=names[0] if names else facts.text("stated.gpu_model"),
             base_url=f"http://{_reachable(facts.arg_text('host'))}:{facts.arg_number('port') or 30000:.0f}",
             needs_key=any(facts.arg(key) is not None for key in ("api_key", "admin_api_key")),
+            contradicted=_contradicted(facts),
         )
 
 
@@ -64,15 +67,32 @@ class Relaunch:
     diff: str
     refused: str = ""
     beside: tuple[str, ...] = ()
+    contradicted: tuple[str, ...] = ()
 
     @property
     def risks(self) -> tuple[str, ...]:
         """What whoever runs the command has to know about its text."""
+        other = f"this launch text is not what runs: {', '.join(self.contradicted)}" if self.contradicted else ""
+        return tuple(risk for risk in (other, self._more) if risk)
+
+    @property
+    def _more(self) -> str:
         if not self.beside:
-            return ()
+            return ""
         named = ", ".join(f"`{command}`" for command in self.beside[:MOST_NAMED])
         more = f" and {len(self.beside) - MOST_NAMED} more" if len(self.beside) > MOST_NAMED else ""
-        return (f"the launch text runs more than the server, and so does the new one: {named}{more}",)
+        return f"the launch text runs more than the server, and so does the new one: {named}{more}"
+
+
+def _contradicted(facts: Facts) -> tuple[str, ...]:
+    """Sizes that the launch text asks for and the running server does not have. Nothing else changes them, so the text
+    is another server's, or an older one."""
+    found = []
+    for field in ("tp_size", "pp_size", "nnodes"):
+        asked, runs = facts.number(f"launch.{field}"), facts.number(f"args.{field}")
+        if asked is not None and runs is not None and asked != runs:
+            found.append(f"{field} {asked:g} in the text, {runs:g} in the server")
+    return tuple(found)
 
 
 def _reachable(host: str | None) -> str:
@@ -109,7 +129,8 @@ def relaunch_command(change: Change, installed: Installed) -> Relaunch:
     except CannotEdit:
         return Relaunch("", _bare_diff(change))
     diff = unified_diff(installed.launch.text, command)
-    return Relaunch(command, diff, _refusal(command, installed), other_commands(installed.launch))
+    beside = other_commands(installed.launch)
+    return Relaunch(command, diff, _refusal(command, installed), beside, installed.contradicted)
 
 
 def _refusal(command: str, installed: Installed) -> str:

@@ -5,7 +5,7 @@ from collections import Counter
 
 from ppagent.agent.investigation import Investigation
 from ppagent.causes.situation import arguments_known, data_parallel, stages, tensor_parallel
-from ppagent.evidence.facts import Facts
+from ppagent.evidence.facts import Fact, Facts
 
 _ORIGINS = {
     "measured": "recorded from a real server",
@@ -17,8 +17,7 @@ _ORIGINS = {
 def headline(found: Investigation) -> str:
     """Target, version, parallel shape and GPUs, as far as they are known."""
     facts = found.facts
-    version = facts.text("engine.version")
-    parts = [found.target_name, f"SGLang {version}" if version else "", _shape(facts), _gpus(facts)]
+    parts = [found.target_name, _versions(facts), _shape(facts), _gpus(facts)]
     recorded = facts.text("recording.at")
     parts.append(f"recorded {recorded}" if recorded else "")
     return " · ".join(part for part in parts if part)
@@ -32,6 +31,22 @@ def provenance(found: Investigation) -> str:
     emulated = "emulated" in (found.facts.text("recording.gpus") or "")
     device = "the device is emulated, so its speed is not a GPU's" if emulated else ""
     return "; ".join(part for part in (origin, device) if part)
+
+
+def _versions(facts: Facts) -> str:
+    """The version, or every host's where they differ: nodes of one deployment have to run the same."""
+    version = facts.text("engine.version")
+    if version is None:
+        return ""
+    best: dict[str, Fact] = {}
+    for fact in facts.all("engine.version"):
+        held = best.get(fact.host)
+        if fact.host and fact.value is not None and (held is None or fact.authority > held.authority):
+            best[fact.host] = fact
+    several = {str(fact.value) for fact in best.values()}
+    if len(several) < 2:
+        return f"SGLang {version}"
+    return "SGLang " + ", ".join(f"{fact.value} on {host}" for host, fact in best.items()) + " (versions differ)"
 
 
 def _shape(facts: Facts) -> str:

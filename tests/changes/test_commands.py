@@ -63,3 +63,15 @@ def test_a_version_that_no_table_has_costs_the_checks_and_not_the_diagnosis(vers
     facts = {"launch.command": SERVER, "engine.version": version}
     made = relaunch_command(LIMIT, Installed.of(Facts([Evidence("E1", "server.launch", "launch.txt", facts)])))
     assert made.command.startswith("python -m sglang.launch_server")
+
+
+def test_a_launch_text_that_is_not_what_runs_is_said_with_the_command() -> None:
+    facts = {"launch.command": SERVER, "launch.pp_size": 8, "launch.tp_size": 1, "engine.version": "0.5.10"}
+    runs = {"args.pp_size": 4, "args.tp_size": 1}
+    both = [
+        Evidence("E1", "server.launch", "launch.txt", facts),
+        Evidence("E2", "http.info", "server_info.json", runs, authority=3),
+    ]
+    made = relaunch_command(LIMIT, Installed.of(Facts(both)))
+    assert made.risks == ("this launch text is not what runs: pp_size 8 in the text, 4 in the server",)
+    assert relaunch_command(LIMIT, Installed.of(Facts(both[:1]))).risks == ()

@@ -1,0 +1,21 @@
+from dataclasses import replace
+
+from ppagent.evidence.evidence import Evidence
+from ppagent.report.headline import headline
+from tests.report.samples import diagnosed
+
+
+def version_of(host: str, version: str, authority: int = 2) -> Evidence:
+    return Evidence(f"V{host}{authority}", "server.version", "x", {"engine.version": version}, "", host, "", authority)
+
+
+def test_hosts_that_run_different_versions_are_told_apart_at_the_top() -> None:
+    same = replace(diagnosed(), evidence=(version_of("a", "0.5.11"), version_of("b", "0.5.11")))
+    assert "SGLang 0.5.11" in headline(same) and "differ" not in headline(same)
+    other = replace(diagnosed(), evidence=(version_of("a", "0.5.11"), version_of("b", "0.5.3")))
+    assert "SGLang 0.5.11 on a, 0.5.3 on b (versions differ)" in headline(other)
+
+
+def test_of_two_witnesses_on_one_host_the_server_itself_counts() -> None:
+    found = replace(diagnosed(), evidence=(version_of("a", "0.5.3"), version_of("a", "0.5.11", 3)))
+    assert "SGLang 0.5.11" in headline(found) and "differ" not in headline(found)
