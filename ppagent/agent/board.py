@@ -19,9 +19,10 @@ NOT_A_FAULT = frozenset({"LB001", "PP002", "PR001", "ME001"})
 
 CLIENT_LIMITED = "LB001"
 
-FEWEST_LINES = 10
+FEWEST_LINES, FEWEST_DECODE_LINES = 10, 3
 FEWEST_SECONDS = 10.0
-"""A verdict of healthy needs the server seen at work for a while: so many batch lines, or its counters for so long."""
+"""A verdict of healthy needs the server seen at work for a while: so many batch lines, some of decoding among them, or
+its counters for so long."""
 
 SPEED_TOLD = ("bench.levels", "stated.levels", "metrics.window_s")
 """It needs a speed that somebody besides the log tells."""
@@ -112,8 +113,9 @@ def cleared(board: Board, facts: Facts) -> bool:
 
 def seen_at_work(facts: Facts) -> bool:
     """Whether the evidence shows the server generating for a while, and tells which server it is."""
-    lines = (facts.number("decode.lines") or 0) + (facts.number("prefill.lines") or 0)
-    worked = lines >= FEWEST_LINES or (facts.number("metrics.window_s") or 0) >= FEWEST_SECONDS
+    decoded = facts.number("decode.lines") or 0
+    seen = decoded >= FEWEST_DECODE_LINES and decoded + (facts.number("prefill.lines") or 0) >= FEWEST_LINES
+    worked = seen or (facts.number("metrics.window_s") or 0) >= FEWEST_SECONDS
     return worked and (arguments_known(facts) or "engine.version" in facts)
 
 
