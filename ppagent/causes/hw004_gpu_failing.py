@@ -24,6 +24,7 @@ import re
 from ppagent.causes.cards import cite_all, without_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.sighting import every, trouble, trouble_words
+from ppagent.evidence.digits import whole_number
 from ppagent.evidence.evidence import FactValue
 from ppagent.evidence.facts import Facts
 
@@ -84,16 +85,17 @@ class GpuFailing:
 def _xids(facts: Facts) -> list[tuple[int, str]]:
     """Every Xid with the GPU or bus address that reported it, kernel log and server log alike."""
     events = [_xid(event) for event in every(facts, "host.xid")[0]]
-    said = [code for code in trouble_words(facts, "xid", "code").split("; ") if code.isdigit()]
+    said = [whole_number(code) for code in trouble_words(facts, "xid", "code").split("; ")]
     device = trouble_words(facts, "xid", "device")
-    return [event for event in events if event is not None] + [(int(code), device) for code in said]
+    return [event for event in events if event is not None] + [(code, device) for code in said if code is not None]
 
 
 def _xid(event: FactValue) -> tuple[int, str] | None:
-    if not isinstance(event, dict) or not str(event.get("code", "")).isdigit():
+    code = whole_number(str(event.get("code", ""))) if isinstance(event, dict) else None
+    if code is None or not isinstance(event, dict):
         return None
     gpu = event.get("gpu")
-    return int(str(event["code"])), "" if gpu is None else str(gpu)
+    return code, "" if gpu is None else str(gpu)
 
 
 def _hardware_xid(facts: Facts) -> Observation | None:

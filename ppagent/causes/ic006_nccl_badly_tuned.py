@@ -25,6 +25,7 @@ from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, R
 from ppagent.causes.links import nvlink, stage_nodes
 from ppagent.causes.sighting import env, switched_on, trouble, trouble_words
 from ppagent.causes.situation import tensor_parallel
+from ppagent.evidence.digits import whole_number
 from ppagent.evidence.facts import Facts
 
 _TUNING = (
@@ -114,7 +115,8 @@ def _narrowed(facts: Facts) -> tuple[Observation, ...]:
     forced = []
     for name in ("NCCL_MAX_NCHANNELS", "NCCL_MAX_CTAS", "NCCL_MAX_NRINGS"):
         value = env(facts, name)
-        if value is not None and value.isdigit() and int(value) <= FEW_CHANNELS:
+        channels = whole_number(value or "")
+        if channels is not None and channels <= FEW_CHANNELS:
             forced.append((name, f"{name}={value} leaves NCCL hardly any channels", 0.4, 0.004))
     if (env(facts, "NCCL_PROTO") or "").lower() == "simple":
         forced.append(("NCCL_PROTO", "NCCL_PROTO=Simple is the slow protocol for small messages", 0.3, 0.006))

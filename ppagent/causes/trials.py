@@ -7,6 +7,7 @@ nothing speaks against it, however good the theory was.
 from collections.abc import Mapping
 
 from ppagent.causes.cause import Observation
+from ppagent.evidence.digits import whole_number
 from ppagent.evidence.evidence import FactValue
 from ppagent.evidence.facts import Facts
 
@@ -67,6 +68,6 @@ def _shown(row: Mapping[str, FactValue]) -> str:
 def _number(value: object) -> float | None:
     if isinstance(value, bool):
         return None
-    if isinstance(value, str) and value.isdigit():
-        return float(value)
+    if isinstance(value, str):
+        return whole_number(value)
     return float(value) if isinstance(value, int | float) else None

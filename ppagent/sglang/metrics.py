@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
+from ppagent.evidence.digits import whole_number
+from ppagent.evidence.kept import is_measure
+
 OverDp: TypeAlias = Literal["sum", "max", "mean"]
 
 _SAMPLE = re.compile(
@@ -49,12 +52,12 @@ class Scrape:
     skipped: int = 0
 
     def series(self, name: str, **labels: str) -> tuple[Sample, ...]:
-        """The samples of `name` that carry `labels` and are finite."""
+        """The samples of `name` that carry `labels` and a value that something can have."""
         wanted = labels.items()
         return tuple(
             sample
             for sample in self.samples.get(name, ())
-            if math.isfinite(sample.value) and all(sample.labels.get(key) == value for key, value in wanted)
+            if is_measure(sample.value) and all(sample.labels.get(key) == value for key, value in wanted)
         )
 
     def by_dp(self, name: str, pp_rank: str = "0", **labels: str) -> dict[str, float]:
@@ -76,8 +79,9 @@ class Scrape:
     def by_pp_rank(self, name: str, over_dp: OverDp = "mean", **labels: str) -> dict[int, float]:
         """What each stage states, side by side."""
         ranks = {sample.labels.get("pp_rank", "0") for sample in self.series(name, **labels)}
-        stages = {int(rank): self.gauge(name, rank, over_dp, **labels) for rank in ranks if rank.isdigit()}
-        return {stage: value for stage, value in sorted(stages.items()) if value is not None}
+        stages = {whole_number(rank): self.gauge(name, rank, over_dp, **labels) for rank in ranks}
+        known = [(stage, value) for stage, value in stages.items() if stage is not None and value is not None]
+        return dict(sorted(known))
 
 
 def parse_metrics(text: str) -> Scrape:
@@ -129,8 +133,7 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def _tp(sample: Sample) -> int:
-    rank = sample.labels.get("tp_rank", "0")
-    return int(rank) if rank.isdigit() else 0
+    return whole_number(sample.labels.get("tp_rank", "0")) or 0
 
 
 def seconds_between(scrapes: Sequence[Scrape]) -> float | None:
@@ -176,9 +179,9 @@ def rate_by_pp_rank(scrapes: Sequence[Scrape], name: str, **labels: str) -> dict
         return {}
     rates: dict[int, float] = {}
     for row in increases(scrapes, name, **labels):
-        rank = row.labels.get("pp_rank", "0")
-        if rank.isdigit():
-            rates[int(rank)] = rates.get(int(rank), 0.0) + row.value / seconds
+        rank = whole_number(row.labels.get("pp_rank", "0"))
+        if rank is not None:
+            rates[rank] = rates.get(rank, 0.0) + row.value / seconds
     return dict(sorted(rates.items()))
 
 
@@ -228,6 +231,7 @@ def _growth(scrapes: Sequence[Scrape], name: str, pp_rank: str, labels: Mapping[
 
 def _bound(row: Sample) -> float | None:
     try:
-        return float(row.labels.get("le", "inf"))
+        bound = float(row.labels.get("le", "inf"))
     except ValueError:
         return None
+    return None if math.isnan(bound) else bound

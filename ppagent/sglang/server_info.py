@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ppagent.errors import ToolError
+from ppagent.evidence.digits import whole_number
 from ppagent.evidence.json_text import read_json
 from ppagent.sglang.logs.server_args import MASK, is_secret
 
@@ -118,8 +119,9 @@ def _step_times(value: object) -> dict[int, tuple[float, ...]]:
         return {}
     times: dict[int, tuple[float, ...]] = {}
     for size, taken in value.items():
-        if str(size).isdigit() and isinstance(taken, list):
-            times[int(size)] = tuple(step for each in taken if (step := number(each)) is not None)
+        batch = whole_number(str(size))
+        if batch is not None and isinstance(taken, list):
+            times[batch] = tuple(step for each in taken if (step := number(each)) is not None)
     return times
 
 

@@ -181,3 +181,28 @@ def test_growth_without_resets_is_last_minus_first(steps: list[int]) -> None:
     totals = [sum(steps[: n + 1]) for n in range(len(steps))]
     scrapes = [scrape(f"c_total {total}", second=n) for n, total in enumerate(totals)]
     assert increases(scrapes, "c_total")[0].value == totals[-1] - totals[0]
+
+
+@pytest.mark.parametrize("odd", ["NaN", "+Inf", "-Inf", "1e308", "-1e300", "9" * 5000, "x", ""])
+def test_a_value_that_nothing_can_have_is_left_out_wherever_values_are_put_together(odd: str) -> None:
+    texts = [
+        f"# scraped_at: 2026-05-02T10:00:0{n}\n"
+        f'sglang:num_running_reqs{{pp_rank="0"}} {odd}\nsglang:num_running_reqs{{pp_rank="0",dp_rank="1"}} 4\n'
+        f'sglang:e2e_bucket{{le="NaN"}} {odd}\nsglang:e2e_bucket{{le="1"}} {n}\nsglang:e2e_count {odd}\n'
+        for n in (1, 2)
+    ]
+    scrapes = [parse_metrics(text) for text in texts]
+    assert scrapes[0].gauge("num_running_reqs") == 4
+    assert histogram_quantile(scrapes, "e2e", 0.5) in (None, 0.5)
+    assert histogram_mean(scrapes, "e2e") is None
+
+
+@pytest.mark.parametrize("rank", ["\u00b2", "9" * 5000, "-1", "x", ""])
+def test_a_rank_that_is_no_number_is_no_stage(rank: str) -> None:
+    texts = [
+        f'# scraped_at: 2026-05-02T10:00:0{n}\nsglang:a_total{{pp_rank="{rank}",tp_rank="{rank}"}} {n}\n'
+        for n in (1, 2)
+    ]
+    scrapes = [parse_metrics(text) for text in texts]
+    assert scrapes[0].by_pp_rank("a_total") == {}
+    assert rate_by_pp_rank(scrapes, "a_total") == {}
