@@ -32,8 +32,9 @@ class Sample:
     row: CsvRow
 
     def value(self, *columns: str) -> float | None:
-        """The first of these columns that holds a number."""
-        return next((v for column in columns if (v := number(self.row.cells.get(column))) is not None), None)
+        """The first of these columns that holds a number; none of what a card tells is below zero."""
+        numbers = (number(self.row.cells.get(column)) for column in columns)
+        return next((value for value in numbers if value is not None and value >= 0), None)
 
     @property
     def time(self) -> datetime | None:
