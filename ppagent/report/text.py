@@ -9,7 +9,8 @@ from ppagent.report.document import CauseSection, Document, Note, Reason
 from ppagent.report.lines import BLANK, Line, Tone, raw, wrapped
 from ppagent.report.steps import Step
 
-NARROWEST = 72
+NARROWEST = 40
+NARROWEST_TABLE = 72
 WIDEST = 100
 
 
@@ -58,6 +59,7 @@ def _table(causes: Sequence[CauseSection], width: int) -> list[Line]:
     """The supported causes, one line each."""
     if not causes:
         return []
+    width = max(width, NARROWEST_TABLE)
     names = max(len(cause.name) for cause in causes)
     widest = max(len(cause.gain) for cause in causes)
     costs = max(widest, len("cured alone")) if widest else 0

@@ -130,3 +130,13 @@ def test_text_of_the_server_cannot_become_markup_or_steer_the_terminal(terminal:
     shown = uncoloured(terminal.getvalue())
     assert "[bold red]owned[/] :skull:" in shown
     assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e]", shown)
+
+
+def test_prose_is_broken_for_a_terminal_of_forty_columns_and_the_table_stays_one() -> None:
+    lines = text(diagnosed(), 40).splitlines()
+    table = [line for line in lines if line.startswith(("  cause ", "  PP001 "))]
+    prose = [line for line in lines if " " in line.strip() and "|" not in line and line not in table]
+    commands = {line.strip() for proposal in diagnosed().plan.proposals for line in proposal.command.splitlines()}
+
+    assert len(table) == 2
+    assert [line for line in prose if len(line) > 40 and line.strip() not in commands] == []
