@@ -3,7 +3,10 @@
 Each stage runs one scheduling pass for each slot in turn (SGLang 0.5.7+, scheduler_pp_mixin.py: event_loop_pp): take
 new requests, schedule the slot, take the hidden states' message, launch, take the tokens of the *oldest* slot and wait
 for them, hand the micro-batch on. Stage k is one pass behind stage k - 1, so passes are worked off as a wave: in wave t
-stage k runs pass t - k. Times are milliseconds.
+stage k runs pass t - k. A stage cannot run ahead of the next: its messages are awaited before the pass after, and the
+next stage takes them only at the start of its own (_pp_commit_comm_work over a gloo group, whose sends wait for the
+receiver). So even passes over empty slots take a launch each while a batch is on its way, long enough for an arrival to
+fall into one. Times are milliseconds.
 """
 
 import heapq
@@ -12,7 +15,7 @@ import random
 from ppagent.model.admission import Batch, Scheduler
 from ppagent.model.ring import Ring
 from ppagent.model.tally import Outcome, Tally
-from ppagent.model.workload import Admission, Load, Request
+from ppagent.model.workload import Admission, Launch, Load, Request
 
 IDLE_PASS_MS = 0.05
 
@@ -25,15 +28,14 @@ def simulate(
     seconds: float = 10.0,
     warm_up_s: float = 2.0,
     prefill_token_ms: float = 0.0,
-    synchronous: bool = False,
+    launch: Launch = Launch.OVERLAPS,
     seed: int = 0,
 ) -> Outcome:
     """Serve `load` for `seconds` after `warm_up_s` and say what came out.
 
-    `prefill_token_ms` is the device time of one prompt token on one stage. `synchronous` is a device whose launch
-    returns only when the work is done, so that CPU and device never overlap.
+    `prefill_token_ms` is the device time of one prompt token on one stage, `launch` how CPU and device overlap.
     """
-    run = _Run(ring, load, admission, prefill_token_ms, synchronous, random.Random(seed), warm_up_s * 1000.0)
+    run = _Run(ring, load, admission, prefill_token_ms, launch, random.Random(seed), warm_up_s * 1000.0)
     run.until((warm_up_s + seconds) * 1000.0)
     return run.tally.outcome(run.host[0])
 
@@ -47,12 +49,12 @@ class _Run:
         load: Load,
         admission: Admission,
         prefill_token_ms: float,
-        synchronous: bool,
+        launch: Launch,
         draw: random.Random,
         warm_ms: float,
     ) -> None:
         count = len(ring.stages)
-        self.ring, self.load, self.draw, self.synchronous = ring, load, draw, synchronous
+        self.ring, self.load, self.draw, self.launch = ring, load, draw, launch
         self.prefill_token_ms = prefill_token_ms
         self.scheduler = Scheduler(ring.slots, admission)
         self.launch_ms = [stage.host_ms for stage in ring.stages]
@@ -62,8 +64,7 @@ class _Run:
         self.passes: list[Batch | None] = [None] * (ring.slots + count)
         self.in_flight = 0
         self.work_of: dict[int, list[float]] = {}
-        step_ms = max(load.start_spread_ms / load.clients, load.gap_ms)
-        self.arrivals = [(step_ms * index, index) for index in range(load.clients)]
+        self.arrivals = load.first_arrivals(draw)
         self.serial = load.clients
         self.held = 0
         self.tally = Tally(warm_ms, count)
@@ -73,18 +74,27 @@ class _Run:
         wave, slots, size = 0, self.ring.slots, len(self.passes)
         last, oldest = len(self.host) - 1, slots - 1
         deep = self.ring.async_depth > 0
-        launch = self._exchange_first if deep else self._launch
+        begin = self._exchange_first if deep else self._launch
         collect = self._launch_and_collect if deep else self._collect
         while self.host[0] < end_ms:
             if wave % slots == 0:
                 self.tally.sample_fill(self.host[0], self.scheduler.slots)
+            if self.in_flight:
+                self._keep_step()
             self.passes[wave % size] = self._schedule(wave % slots)
             if self.in_flight:
                 for k in range(last, -1, -1):
-                    launch(k, self.passes[(wave - k) % size])
+                    begin(k, self.passes[(wave - k) % size])
                 for k in range(last + 1):
                     collect(k, self.passes[(wave - k) % size], self.passes[(wave - oldest - k) % size])
             wave += 1
+
+    def _keep_step(self) -> None:
+        """No stage begins its pass before the next stage, one pass behind, begins its own."""
+        host = self.host
+        for k in range(len(host) - 1):
+            if host[k] < host[k + 1]:
+                host[k] = host[k + 1]
 
     def _schedule(self, index: int) -> Batch | None:
         now = self.host[0]
@@ -140,8 +150,9 @@ class _Run:
             self.host[k] = max(self.host[k], self.relayed[k - 1] + self.ring.hop_ms)
             arrival_ms = self._arrival_ms(k, oldest)
         if batch is not None:
-            # The receive of the oldest slot's tokens sits in front of this forward on the device.
-            self._forward(k, batch, self.host[k], arrival_ms)
+            # The receive of the oldest slot's tokens sits in front of this forward on a real device.
+            behind_ms = 0.0 if self.launch is Launch.EMULATED else arrival_ms
+            self._forward(k, batch, self.host[k], behind_ms)
         if oldest is not None:
             self._result(k, oldest, max(self.host[k], arrival_ms))
         if batch is not None:
@@ -155,14 +166,15 @@ class _Run:
         return oldest.done_ms + self.ring.return_ms + self.ring.hop_ms * (k + 1)
 
     def _forward(self, k: int, batch: Batch, host_ms: float, not_before_ms: float) -> None:
-        start_ms = max(host_ms, self.free[k], not_before_ms)
-        if k:
-            start_ms = max(start_ms, batch.done_ms + self.ring.hop_ms)
         work_ms = batch.work_ms[k]
         launched_ms = host_ms + self.launch_ms[k]
+        begun_ms = launched_ms if self.launch is Launch.EMULATED else host_ms
+        start_ms = max(begun_ms, self.free[k], not_before_ms)
+        if k:
+            start_ms = max(start_ms, batch.done_ms + self.ring.hop_ms)
         end_ms = max(start_ms + work_ms, launched_ms)
         self.free[k] = batch.done_ms = end_ms
-        self.host[k] = end_ms if self.synchronous else launched_ms
+        self.host[k] = end_ms if self.launch is Launch.BLOCKS else launched_ms
         if end_ms > self.tally.since_ms:
             self.tally.busy_ms[k] += work_ms
 

@@ -2,15 +2,29 @@
 
 import random
 from dataclasses import dataclass
+from enum import Enum, auto
+
+
+class Launch(Enum):
+    """How the launch of a step on the CPU and its work on the device overlap.
+
+    OVERLAPS: the work begins with the first kernel, as on a GPU. EMULATED: it begins when the launch has returned, and
+    receives take no place in the device's queue: a clock that stands for a device. BLOCKS: the launch returns only when
+    the work is done.
+    """
+
+    OVERLAPS = auto()
+    EMULATED = auto()
+    BLOCKS = auto()
 
 
 @dataclass(frozen=True)
 class Load:
     """A closed loop: `clients` users, each with one request in flight and a pause of `think_ms` after each answer.
 
-    Output lengths are uniform over `output_tokens` (low, high), first requests come evenly over `start_spread_ms`
-    (0: all at once). `client_ms` is what an answer's end costs on the way out and back in (detokenising, HTTP).
-    With `lockstep` the next round starts only when all answers of the last one are there, as a batch job sends; even
+    Output lengths are uniform over `output_tokens` (low, high), first requests come at random over `start_spread_ms`
+    (0: all at once). `client_ms` is what an answer's end costs on the way out and back in (detokenising, HTTP). With
+    `lockstep` the next round starts only when all answers of the last one are there, as a batch job sends; even
     then the requests of a round arrive `gap_ms` apart, which decides how a burst falls into the slots.
     """
 
@@ -32,6 +46,21 @@ class Load:
         """Output length of one request, in tokens."""
         low, high = self.output_tokens
         return low if low == high else draw.randint(low, high)
+
+    def longest(self, requests: int) -> float:
+        """Mean length of the longest of `requests` answers, in tokens."""
+        low, high = self.output_tokens
+        return low + (high - low) * requests / (requests + 1)
+
+    def first_arrivals(self, draw: random.Random) -> list[tuple[float, int]]:
+        """When each client's first request comes, with its number, earliest first.
+
+        A steady beat would fall into step with the ring, which no crowd of people does.
+        """
+        if self.start_spread_ms <= 0:
+            return [(self.gap_ms * index, index) for index in range(self.clients)]
+        times_ms = sorted(draw.uniform(0.0, self.start_spread_ms) for _ in range(self.clients))
+        return [(time_ms, index) for index, time_ms in enumerate(times_ms)]
 
 
 @dataclass(frozen=True)
