@@ -6,17 +6,37 @@ goes before decode in every slot, and a request stays in the slot that prefilled
 """
 
 from collections import deque
+from dataclasses import replace
+
+from packaging.version import Version
 
 from ppagent.model.workload import Admission, Request
+from ppagent.sglang.versions import at_least
+
+
+def as_in(version: Version | None, rules: Admission) -> Admission:
+    """`rules` as the scheduler of `version` applies them; the newest known one's where it is None.
+
+    Read in scheduler.py. Finished requests are dropped before admission from 0.5.23 (get_next_batch_to_run), until
+    then by the slot's next decode pass (update_running_batch), so that a place is free a turn later under a full limit.
+    0.5.8-0.5.10 hold a prompt's next chunk back in a full slot (_get_new_batch_prefill_raw); no other version does.
+    """
+    late = at_least(version, "0.5.23") is False
+    held = bool(at_least(version, "0.5.8")) and at_least(version, "0.5.11") is False
+    return replace(rules, leaves_late=late, chunk_needs_room=held)
 
 
 class Slot:
-    """One micro-batch slot: who decodes in it, and whether it has refused newcomers since the last one left."""
+    """One micro-batch slot: who decodes in it, and whether it has refused newcomers since the last one left.
 
-    __slots__ = ("full", "running")
+    `leaving` counts finished requests that still hold a place.
+    """
+
+    __slots__ = ("full", "leaving", "running")
 
     def __init__(self) -> None:
         self.running: list[Request] = []
+        self.leaving = 0
         self.full = False
 
 
@@ -46,23 +66,29 @@ class Scheduler:
 
     def next_batch(self, slot: Slot) -> Batch | None:
         """What `slot` runs now: a prefill where one is possible, else its decode step, else nothing."""
-        if not slot.running:
+        if not slot.running and not slot.leaving:
             slot.full = False
         if self.chunked is not None or (self.waiting and not slot.full):
             batch = self._prefill(slot)
             if batch is not None:
                 return batch
+        if slot.leaving:
+            slot.leaving = 0
+            slot.full = False
         return Batch(slot, slot.running.copy(), 0, None) if slot.running else None
 
     def leave(self, slot: Slot, request: Request) -> None:
-        """`request` has its last token: its row and its place in `slot` are free."""
+        """`request` has its last token: its row is free, and its place in `slot` as the version has it."""
         slot.running.remove(request)
-        slot.full = False
         self._rows_left += 1
+        if self._rules.leaves_late:
+            slot.leaving += 1
+        else:
+            slot.full = False
 
     def _prefill(self, slot: Slot) -> Batch | None:
-        room = min(self._rules.slot_limit - len(slot.running), self._rows_left)
-        if room <= 0 and self.chunked is None:
+        room = min(self._rules.slot_limit - len(slot.running) - slot.leaving, self._rows_left)
+        if room <= 0 and (self.chunked is None or self._rules.chunk_needs_room):
             slot.full = True
             return None
         budget = self._rules.max_prefill_tokens

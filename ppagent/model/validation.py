@@ -11,6 +11,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from ppagent.model.admission import as_in
 from ppagent.model.deployment import Deployment
 from ppagent.model.fill import read_fill
 from ppagent.model.forecast import Forecast
@@ -19,6 +20,7 @@ from ppagent.model.ring import Ring, Stage
 from ppagent.model.spread import forecast_limit
 from ppagent.model.stated_run import RunForecast, StatedRun, forecast_run
 from ppagent.model.workload import Admission, Launch, Load
+from ppagent.sglang.versions import parse_version
 
 NO_LIMIT = 4096
 """A slot limit that leaves any load alone, as the default does on a server of a few requests."""
@@ -51,6 +53,7 @@ class Row(BaseModel):
     measured_tok_s_low: float | None = None
     measured_tok_s_high: float | None = None
     device: Literal["async", "sync"] = "async"
+    version: str = "0.5.23"
     start_spread_s: float = 3.0
     warm_up_s: float = 20.0
     seconds: float = 60.0
@@ -92,7 +95,7 @@ class Row(BaseModel):
         return StatedRun(
             Ring(stages, self.hop_ms, 0.0, self.pp + self.depth),
             load,
-            Admission(self.limit or NO_LIMIT),
+            as_in(parse_version(self.version), Admission(self.limit or NO_LIMIT)),
             self.stage_ms_per_tok,
             Launch.BLOCKS if self.device == "sync" else Launch.EMULATED,
             self.warm_up_s,

@@ -68,7 +68,8 @@ class Admission:
     """What SGLang's scheduler lets in: requests a slot, requests in all, prompt tokens a prefill batch.
 
     `chunk_tokens` 0 means chunking is off (`--chunked-prefill-size -1`). `prefill_max_requests` bounds the prompts of
-    one prefill batch (`--prefill-max-requests`, 0.5.7+; 0 is no bound).
+    one prefill batch (`--prefill-max-requests`, 0.5.7+; 0 is no bound). `leaves_late`: a finished request keeps its
+    place until its slot's next decode pass. `chunk_needs_room`: a prompt in chunks waits while the slot is full.
     """
 
     slot_limit: int
@@ -76,6 +77,8 @@ class Admission:
     chunk_tokens: int = 8192
     max_prefill_tokens: int = 16384
     prefill_max_requests: int = 0
+    leaves_late: bool = False
+    chunk_needs_room: bool = False
 
     def __post_init__(self) -> None:
         if self.slot_limit < 1 or self.max_running < 1:

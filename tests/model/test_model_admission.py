@@ -1,5 +1,8 @@
-from ppagent.model.admission import Scheduler
+import pytest
+
+from ppagent.model.admission import Scheduler, as_in
 from ppagent.model.workload import Admission, Request
+from ppagent.sglang.versions import parse_version
 
 
 def scheduler(slots: int, requests: int, prompt: int = 100, **rules: int) -> Scheduler:
@@ -69,3 +72,34 @@ def test_without_chunking_a_long_prompt_is_one_batch() -> None:
     batch = scheduler(2, 1, prompt=50_000, chunk_tokens=0).next_batch(scheduler(2, 0).slots[0])
     assert batch is not None
     assert batch.unfinished is None
+
+
+@pytest.mark.parametrize(("version", "passes"), [("0.5.23", 1), ("0.5.22", 2), ("0.5.10", 2), ("0.4.7", 2)])
+def test_a_place_in_a_full_slot_is_free_at_once_only_from_0_5_23(version: str, passes: int) -> None:
+    made = Scheduler(1, as_in(parse_version(version), Admission(1)))
+    made.waiting.extend(Request(0.0, 100, 10) for _ in range(2))
+    slot = made.slots[0]
+    first = made.next_batch(slot)
+    assert first is not None
+    slot.running.extend(first.requests)
+    assert made.next_batch(slot) is not None  # a decode step beside a waiting request: the slot is full
+    made.leave(slot, first.requests[0])
+    taken = 0
+    while made.waiting:
+        made.next_batch(slot)
+        taken += 1
+    assert taken == passes
+
+
+@pytest.mark.parametrize(("version", "tokens"), [("0.5.7", 50), ("0.5.8", 0), ("0.5.10", 0), ("0.5.11", 50)])
+def test_0_5_8_to_0_5_10_hold_a_chunk_back_in_a_full_slot(version: str, tokens: int) -> None:
+    made = Scheduler(2, as_in(parse_version(version), Admission(1, chunk_tokens=100)))
+    made.waiting.extend(Request(0.0, length, 10) for length in (60, 150))
+    full, other = made.slots
+    first = made.next_batch(full)
+    assert first is not None
+    full.running.extend(first.requests)
+    assert made.next_batch(other) is not None  # the first 100 tokens of the long prompt
+    batch = made.next_batch(full)
+    assert batch is not None
+    assert batch.prompt_tokens == tokens
