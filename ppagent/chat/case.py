@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -10,10 +11,13 @@ import yaml
 from ppagent.agent.investigation import Investigation
 from ppagent.causes.catalog import cause_of
 from ppagent.chat.consent import Dialog
+from ppagent.chat.session import Session
+from ppagent.chat.words import tell
 from ppagent.errors import UserError
 from ppagent.report.lines import Line, wrapped
 
 HEALTHY, UNKNOWN = "healthy", "unknown"
+DEFAULT_QUESTION = "Why is it slow?"
 _CAUSE = re.compile(r"[A-Za-z]{2}\d{3}")
 
 
@@ -52,13 +56,23 @@ def ask_cure(found: Investigation, dialog: Dialog) -> tuple[str, ...]:
     return named
 
 
-def answer_of(found: Investigation, causes: Sequence[str], cures: Sequence[str]) -> str:
-    """`answer.yaml`: only what the engineer said, and the artifacts that show it."""
+def ask_question(session: Session) -> None:
+    """A case is somebody's question: asks for it where none was put so far."""
+    dialog = session.consent.dialog
+    if session.words or session.desk.facts().text("stated.question"):
+        return
+    question = dialog.ask("what did you want to know, in your own words? > ").strip() if dialog is not None else ""
+    tell(session, question or DEFAULT_QUESTION)
+
+
+def answer_of(found: Investigation, causes: Sequence[str], cures: Sequence[str], recording: Path) -> str:
+    """`answer.yaml`: only what the engineer said, and the artifacts of the recording that show it."""
     verdict = {HEALTHY: "healthy", UNKNOWN: "not_enough_evidence"}.get(" ".join(causes), "diagnosed")
     document: dict[str, Any] = {"schema_version": 1, "verdict": verdict}
     document["causes"] = list(causes) if verdict == "diagnosed" else []
     document["fixes"] = [_fix(found, proposal_id) for proposal_id in cures]
-    document["evidence"] = _artifacts(found, causes)
+    held = {path.name for path in recording.rglob("*")}
+    document["evidence"] = [each for each in _artifacts(found, causes) if Path(each).name in held]
     document["ref"] = f"session {found.session}"
     document["note"] = f"Confirmed by the engineer on {datetime.now(UTC):%Y-%m-%d}."
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
@@ -80,5 +94,4 @@ def _artifacts(found: Investigation, causes: Sequence[str]) -> list[str]:
     by_id = {item.id: item.artifact for item in found.evidence}
     named = [h for h in found.board.hypotheses if h.cause_id in causes]
     cites = [cite for h in named for seen in h.judgement.because for cite in seen.cites]
-    kept = dict.fromkeys(by_id[cite] for cite in cites if cite in by_id)
-    return [artifact for artifact in kept if artifact != "question"]
+    return list(dict.fromkeys(by_id[cite] for cite in cites if cite in by_id))

@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from ppagent.record.apart import must_lie_apart
     from ppagent.record.folder import prepare
     from ppagent.record.incident import Words
     from ppagent.record.pack import packed_name, refuse_taken
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         refuse_taken(archive, force=args.force)
     target = open_target(args.target, sys.stdin, port=args.port, windows=_windows(args.seconds))
     _first_look(target)
-    _must_lie_apart(target, args.output)
+    must_lie_apart(target, args.output)
     folder = prepare(args.output, force=args.force)
     words = Words(args.question, args.title, tuple(args.stated))
     watch = note if target.kind != "recording" and sys.stderr.isatty() else _quiet
@@ -73,22 +74,6 @@ def _first_look(target: "Target") -> None:
             target.text(host, Artifact.LAUNCH)
         except ToolError:  # said in its place when it is asked for again
             continue
-
-
-def _must_lie_apart(target: "Target", output: Path) -> None:
-    """A copy must not take the place of what it copies."""
-    from ppagent.targets.recording import LogFile, Recording
-
-    match target:
-        case Recording():
-            one = target.root.resolve()
-        case LogFile():
-            one = target.path.resolve()
-        case _:
-            return
-    other = output.resolve()
-    if one == other or one in other.parents or other in one.parents:
-        raise UserError(f"{output} and {one} overlap.", "Name a folder elsewhere for the copy.")
 
 
 def _close(outcome: "Outcome", root: Path, archive: Path | None) -> int:

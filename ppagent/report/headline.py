@@ -15,11 +15,10 @@ _ORIGINS = {
 
 
 def headline(found: Investigation) -> str:
-    """Target, version, parallel shape and GPUs, as far as they are known."""
+    """Target, version, parallel shape, GPUs, and of when it is, as far as they are known."""
     facts = found.facts
     parts = [found.target_name, _versions(facts), _shape(facts), _gpus(facts)]
-    recorded = facts.text("recording.at")
-    parts.append(f"recorded {recorded}" if recorded else "")
+    parts.append(_when(found))
     return " · ".join(part for part in parts if part)
 
 
@@ -31,6 +30,14 @@ def provenance(found: Investigation) -> str:
     emulated = "emulated" in (found.facts.text("recording.gpus") or "")
     device = "the device is emulated, so its speed is not a GPU's" if emulated else ""
     return "; ".join(part for part in (origin, device) if part)
+
+
+def _when(found: Investigation) -> str:
+    """The day of a recording; a live server is of now, however old its log's last line is."""
+    if found.target_kind != "recording":
+        return "live"
+    recorded = found.facts.text("recording.at")
+    return f"recorded {recorded}" if recorded else ""
 
 
 def _versions(facts: Facts) -> str:

@@ -9,7 +9,9 @@ from ppagent.chat.opening import Options, begin
 from ppagent.chat.session import Session
 from ppagent.evidence.evidence import Finding
 from ppagent_evals.answer import read_answer
+from ppagent_evals.check_case import faults_of
 from tests.chat.chat_fakes import FakePerson, FakeScreen, screen_of
+from tests.chat.conftest import SEED
 
 QUESTION = "why is it slow? <script>alert(1)</script> `x` ## not a heading"
 
@@ -85,7 +87,7 @@ def test_a_folder_in_use_is_not_written_into(asked: Session, tmp_path: Path) -> 
 
     take_turn(asked, f"/export recording {tmp_path}/mine")
 
-    assert "is not empty" in " ".join(screen_of(asked).text.split())
+    assert "thesis.tex. Name a new or empty folder" in " ".join(screen_of(asked).text.split())
     assert [p.name for p in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
 
 
@@ -100,6 +102,21 @@ def test_a_case_has_the_answer_that_the_engineer_confirms(asked: Session, tmp_pa
     assert answer.fixes[0].set == {"--pp-max-micro-batch-size": "1"}
     assert answer.fixes[0].unset == ["--disable-cuda-graph"]
     assert {"server.log", "bench.jsonl"} <= set(answer.evidence)
+    assert faults_of(tmp_path / "case") == ()
+
+
+def test_a_case_of_a_session_in_which_nothing_was_asked_asks_for_the_question(seed: Session, tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    log.write_bytes(b"".join(seed.desk.context.target.log("gpu-box")))
+    session = begin(str(log), Options(FakeScreen(), dialog=FakePerson()))
+    answers(session, "unknown", "", "Why is every second answer slow?")
+
+    take_turn(session, f"/export case {tmp_path}/case")
+
+    assert yaml.safe_load((tmp_path / "case" / "incident.yaml").read_text())["question"] == (
+        "Why is every second answer slow?"
+    )
+    assert faults_of(tmp_path / "case") == ()
 
 
 def test_the_engineer_may_know_better_than_the_board(asked: Session, tmp_path: Path) -> None:
@@ -117,6 +134,7 @@ def test_a_case_may_be_one_without_a_cause(words: str, verdict: str, asked: Sess
     take_turn(asked, f"/export case {tmp_path}/case {words}")
 
     assert read_answer(tmp_path / "case").verdict == verdict
+    assert faults_of(tmp_path / "case") == ()
     assert read_answer(tmp_path / "case").causes == []
 
 
@@ -137,7 +155,32 @@ def test_a_session_that_measured_keeps_what_was_measured(asked: Session, tmp_pat
 
     rows = [json.loads(line) for line in (tmp_path / "copy" / "bench.jsonl").read_text().splitlines()]
     assert rows[2]["output_throughput"] == 95.6
-    assert rows[3] == {"max_concurrency": 16, "output_throughput": 178.0, "concurrency": 15.5, "tool": "ppagent"}
+    assert rows[3] == {"max_concurrency": 16, "output_throughput": 178.0, "concurrency": 15.5, "tool": "ppagent bench"}
+
+
+def test_trials_of_the_session_go_along_with_the_result_they_are_compared_with(asked: Session, tmp_path: Path) -> None:
+    row = {"set": {"--pp-max-micro-batch-size": "2"}, "unset": [], "env": {}, "old": 512, "concurrency": 16}
+    asked.desk.ledger.add(
+        "tune.set_limit", Finding("trial", {"trial.comparisons": [{**row, "before": 90.0, "after": 170.5}]})
+    )
+
+    take_turn(asked, f"/export recording {tmp_path}/copy")
+
+    bench = [json.loads(line) for line in (tmp_path / "copy" / "bench.jsonl").read_text().splitlines()]
+    assert bench[-1] == {"max_concurrency": 16, "output_throughput": 90.0, "tool": "ppagent try"}
+    tried = [json.loads(line) for line in (tmp_path / "copy" / "relaunches.jsonl").read_text().splitlines()]
+    assert tried[-1] == {
+        "change": {"set": {"--pp-max-micro-batch-size": "2"}, "unset": [], "env": {}, "live": True},
+        "bench": {"max_concurrency": 16, "output_throughput": 170.5, "tool": "ppagent try"},
+        "origin": "measured",
+    }
+
+
+def test_a_copy_may_not_lie_in_what_it_is_a_copy_of(asked: Session) -> None:
+    take_turn(asked, f"/record {SEED}/copy")
+
+    assert "overlap" in screen_of(asked).text
+    assert not (SEED / "copy").exists()
 
 
 def test_what_export_does_not_understand_it_says(asked: Session) -> None:

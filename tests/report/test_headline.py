@@ -19,3 +19,12 @@ def test_hosts_that_run_different_versions_are_told_apart_at_the_top() -> None:
 def test_of_two_witnesses_on_one_host_the_server_itself_counts() -> None:
     found = replace(diagnosed(), evidence=(version_of("a", "0.5.3"), version_of("a", "0.5.11", 3)))
     assert "SGLang 0.5.11" in headline(found) and "differ" not in headline(found)
+
+
+def test_a_live_server_is_of_now_whatever_the_day_of_its_logs_last_line() -> None:
+    at = Evidence("E9", "logs.startup", "server.log", {"recording.at": "2026-05-02"}, "", "a", "", 2)
+    found = replace(diagnosed(), evidence=(at,))
+
+    assert headline(replace(found, target_kind="recording")).endswith("recorded 2026-05-02")
+    assert headline(replace(found, target_kind="ssh")).endswith("live")
+    assert "recorded" not in headline(replace(found, target_kind="local"))

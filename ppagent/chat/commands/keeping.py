@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ppagent.chat import transcript
-from ppagent.chat.case import answer_of, ask_causes, ask_cure, case_lines, confirmed_causes
+from ppagent.chat.case import answer_of, ask_causes, ask_cure, ask_question, case_lines, confirmed_causes
 from ppagent.chat.commands.command import Command
 from ppagent.chat.home import write_private
-from ppagent.chat.keep import keep_recording
 from ppagent.chat.looking import at_work, know
+from ppagent.chat.record import is_live, outcome_lines, record_target, said_before
 from ppagent.chat.session import Session
-from ppagent.errors import UserError
+from ppagent.errors import ExitStatus, UserError
+from ppagent.record.outcome import End, Outcome
 from ppagent.report.document import document_of
 from ppagent.report.html import as_html
 from ppagent.report.lines import Line
@@ -80,8 +81,11 @@ def _case(session: Session, wanted: Wanted) -> None:
     else:
         causes = ask_causes(found, dialog, session.screen.width)
         cures = ask_cure(found, dialog)
-    keep_recording(session, wanted.path)
-    answer = answer_of(found, causes, cures)
+    ask_question(session)
+    outcome = _keep(session, wanted.path)
+    if outcome.end is not End.FINISHED:
+        raise UserError("No case was made of a recording that ended early.", "Write /export case again.")
+    answer = answer_of(found, causes, cures, wanted.path)
     write_private(wanted.path / "answer.yaml", answer)
     session.say(case_lines(str(wanted.path), answer, session.screen.width))
 
@@ -93,14 +97,22 @@ def record(session: Session, words: str) -> None:
     _keep(session, Path(words).expanduser())
 
 
-def _keep(session: Session, folder: Path) -> None:
-    with at_work(session), session.screen.working(f"recording {session.desk.context.target.name}"):
-        kept = keep_recording(session, folder)
-    session.say([Line(f"  {len(kept)} artifacts, secrets masked, are in"), Line(f"  {folder}", "command")])
+def _keep(session: Session, folder: Path) -> Outcome:
+    """Records, and says what came of it. Raises UserError where nothing of a server is in it."""
+    target, width = session.desk.context.target, session.screen.width
+    with at_work(session), session.screen.working(said_before(target)):
+        outcome = record_target(session, folder)
+    if not outcome.saw_server:
+        wrong = f"Nothing of an SGLang server could be read; {folder} holds the rest."
+        raise UserError(wrong, "/evidence tells why.", ExitStatus.NOT_ENOUGH_EVIDENCE)
+    session.say(outcome_lines(outcome, folder, is_live(target), width))
+    return outcome
 
 
 COMMANDS = (
-    Command("record", "DIR", "Writes what the target holds now as a recording, secrets masked.", record),
+    Command(
+        "record", "DIR", "Records the live server afresh (or copies what is no live server), secrets masked.", record
+    ),
     Command(
         "export",
         "[FILE|recording DIR|case DIR]",
