@@ -108,7 +108,16 @@ def _share(facts: Facts) -> Observation | None:
         return None
     if share.value > 0.97:
         return Observation(share.says, share.cites, 0.03, 0.7)
+    if _all_above(facts):
+        return Observation(f"{share.says}, all of them above what was captured", share.cites, 0.9, 0.2)
     return Observation(share.says, share.cites, 0.9, 0.4)
+
+
+def _all_above(facts: Facts) -> bool:
+    """Whether graphs were captured, and even the smallest batch without one was above them."""
+    ceiling, smallest = graph_ceiling(facts), facts.number("decode.graph_false_running_min")
+    captured = "start.graph_sizes" in facts
+    return captured and ceiling is not None and smallest is not None and smallest > ceiling.value
 
 
 CAUSE = BatchAboveGraphs()

@@ -13,7 +13,7 @@ Signals
 
 What refutes it
     About as many answer tokens as prompt tokens; few prefill lines; a prefix cache that should have saved the work
-    (KV004).
+    (KV004); prefill on nodes of its own.
 
 Remedies
     Prefill and decode on separate servers, a chunk size for what matters more (first tokens or steady answers), prompt
@@ -44,7 +44,7 @@ class PrefillDominated:
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
-        alone = _prefill_alone(facts)
+        alone = _apart(facts) or _prefill_alone(facts)
         if alone is not None:
             return (alone,)
         found = (_ratio(facts), _lines(facts), _first_token(facts), _cache(facts))
@@ -90,6 +90,15 @@ def prompt_over_answer(facts: Facts) -> Known | None:
         return None
     says = f"{prompts:.4g} prompt tokens a second against {answers:.4g} generated"
     return Known(kept * prompts / answers, facts.cite("metrics.prompt_rate", "metrics.generation_rate"), says)
+
+
+def _apart(facts: Facts) -> Observation | None:
+    """A node of a disaggregated pair: long prompts take nothing from its decoding, and the remedy is in place."""
+    role = facts.arg_text("disaggregation_mode")
+    if role not in ("prefill", "decode"):
+        return None
+    says = f"disaggregation_mode {role}: prefill and decode run apart already"
+    return Observation(says, facts.cite_args("disaggregation_mode"), 0.05, 0.5)
 
 
 def _prefill_alone(facts: Facts) -> Observation | None:

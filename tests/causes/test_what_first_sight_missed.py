@@ -100,3 +100,28 @@ def test_all_reduces_are_not_judged_on_a_server_that_never_started() -> None:
 )
 def test_two_speeds_set_against_each_other_are_a_complaint(question: str, gap: bool) -> None:
     assert unexplained_gap(facts_of({"stated.question": question})) is gap
+
+
+def test_batches_that_are_all_above_the_captured_sizes_need_no_graph_step_to_show_it() -> None:
+    values = {
+        "args.cuda_graph_max_bs": 32,
+        "start.graph_sizes": [1, 2, 4, 8, 16, 32],
+        "launch.command": "python -m sglang.launch_server",
+        "decode.lines": 80,
+        "decode.running_req.p50": 79,
+        "decode.running_req.p95": 96,
+        "decode.graph_true_share": 0.0,
+    }
+    assert judged(cause_of("CG002"), values | {"decode.graph_false_running_min": 40}).state == "supported"
+    assert judged(cause_of("CG002"), values | {"decode.graph_false_running_min": 9}).state != "supported"
+
+
+@pytest.mark.parametrize(("role", "state"), [("null", "supported"), ("decode", "refuted"), ("prefill", "refuted")])
+def test_long_prompts_starve_no_decoding_where_prefill_has_nodes_of_its_own(role: str, state: str) -> None:
+    values = {
+        "args.disaggregation_mode": role,
+        "bench.levels": [level(16, 120, input_len=14000, output_len=60)],
+        "prefill.share_of_lines": 0.97,
+        "prefill.tokens_per_line.mean": 7000,
+    }
+    assert judged(cause_of("PR001"), values).state == state

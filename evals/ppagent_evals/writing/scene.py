@@ -64,7 +64,9 @@ class Scene:
         self.log.at = end
         return self.done[0]
 
-    def serve_unseen(self, load: Load, seconds: float, *, after_s: float = 0.0, scrape_every: float = 0.0) -> Counters:
+    def serve_unseen(
+        self, load: Load | list[Load], seconds: float, *, after_s: float = 0.0, scrape_every: float = 0.0
+    ) -> Counters:
         """Goes on serving after the log's excerpt ends, for counters and benchmark rows."""
         if self.shown_until_s is None:
             self.shown_until_s = self.log.at
