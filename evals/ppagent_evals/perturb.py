@@ -1,24 +1,23 @@
-"""The corpus made worse: artifacts taken away one by one, logs cut, thinned and shuffled.
+"""The corpus made worse: artifacts taken away one by one, logs cut, thinned and shuffled, hosts and answers missing.
 
 A diagnosis may then fall back to "not enough evidence"; it may never name a cause that is not there.
 """
 
 import os
-import random
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from ppagent.errors import PpagentError
-from ppagent_evals.answer import read_answer
+from ppagent_evals.answer import Answer, read_answer
 from ppagent_evals.runner import Diagnose
 from ppagent_evals.scorer import Document
+from ppagent_evals.spoilers import LOG_SPOILERS, Lines, Spoil, remove, rewrite, spoilers_of_folder
 
 NEVER_TOUCHED = frozenset({"answer.yaml", "relaunches.jsonl"})
-Spoil = Callable[[Path], None]
 
 
 @dataclass(frozen=True)
@@ -38,25 +37,37 @@ class VariantResult:
     label: str
     wrong_causes: tuple[str, ...]
     verdict: str
+    wrongly_healthy: bool = False
+    """Whether it was called healthy though the whole recording is of a server with a fault."""
+    confidences: tuple[tuple[str, float, bool], ...] = ()
+    """(cause, posterior, whether the answer has it) of every hypothesis with evidence."""
 
 
 def variants_of(recording: Path) -> Iterator[Variant]:
-    """Every variant of one recorded folder; a single file has only the spoiled logs."""
+    """Every variant of one recorded folder."""
     for path in sorted(p for p in recording.rglob("*") if p.is_file() and p.name not in NEVER_TOUCHED):
         inside = path.relative_to(recording)
         if "source" in inside.parts or inside.parent.name == "metrics" and path.stem != "1":
             continue
         whole = inside.parent if inside.parent.name == "metrics" else inside
-        yield Variant(recording, f"without {whole}", partial(_remove, whole))
+        yield Variant(recording, f"without {whole}", partial(remove, whole))
         if path.name == "server.log":
             for name, change in LOG_SPOILERS.items():
-                yield Variant(recording, f"{inside} {name}", partial(_rewrite, inside, change))
+                yield Variant(recording, f"{inside} {name}", partial(rewrite, inside, change))
+        if path.name == "gpus.csv":
+            yield Variant(recording, f"half of {inside}", partial(rewrite, inside, _half_the_text))
+    for label, spoil in spoilers_of_folder(recording):
+        yield Variant(recording, label, spoil)
+
+
+def _half_the_text(lines: Lines) -> Lines:
+    text = "".join(lines)
+    return [text[: len(text) // 2]]
 
 
 def run_variant(variant: Variant, diagnose: Diagnose) -> VariantResult:
     """Diagnoses a spoiled copy. An error in words is an answer too; only a wrong cause counts against it."""
     answer = read_answer(variant.recording)
-    accepted = {*answer.causes, *answer.also_accepted}
     with tempfile.TemporaryDirectory() as place:
         copy = Path(place) / variant.recording.name
         shutil.copytree(variant.recording, copy, copy_function=os.link)
@@ -65,62 +76,37 @@ def run_variant(variant: Variant, diagnose: Diagnose) -> VariantResult:
             document: Document = diagnose(copy)
         except PpagentError as error:
             return VariantResult(variant.recording.name, variant.label, (), str(error))
-    supported = {h["cause"] for h in document["hypotheses"] if h["state"] == "supported"}
-    wrong = tuple(sorted(supported - accepted))
-    return VariantResult(variant.recording.name, variant.label, wrong, document["verdict"])
+    return _result(variant, document, answer)
 
 
-def _remove(inside: Path, copy: Path) -> None:
-    path = copy / inside
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
-
-
-def _rewrite(inside: Path, change: Callable[[list[str]], list[str]], copy: Path) -> None:
-    path = copy / inside
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
-    path.unlink()  # the copy is a hard link: the original must not be written through it
-    path.write_text("".join(change(lines)), encoding="utf-8")
-
-
-def _first_half(lines: list[str]) -> list[str]:
-    return lines[: len(lines) // 2]
-
-
-def _second_half(lines: list[str]) -> list[str]:
-    return lines[len(lines) // 2 :]
-
-
-def _shuffled(lines: list[str]) -> list[str]:
-    mixed = list(lines)
-    random.Random(len(lines)).shuffle(mixed)
-    return mixed
-
-
-def _thinned(lines: list[str]) -> list[str]:
-    return [line for n, line in enumerate(lines) if n % 3]
-
-
-def _cut_in_a_line(lines: list[str]) -> list[str]:
-    text = "".join(lines)
-    return [text[: len(text) * 2 // 3]]
-
-
-LOG_SPOILERS: dict[str, Callable[[list[str]], list[str]]] = {
-    "first half": _first_half,
-    "second half": _second_half,
-    "shuffled": _shuffled,
-    "every third line lost": _thinned,
-    "cut in the middle of a line": _cut_in_a_line,
-}
+def _result(variant: Variant, document: Document, answer: Answer) -> VariantResult:
+    accepted = {*answer.causes, *answer.also_accepted}
+    hypotheses = document["hypotheses"]
+    supported = {h["cause"] for h in hypotheses if h["state"] == "supported"}
+    return VariantResult(
+        variant.recording.name,
+        variant.label,
+        tuple(sorted(supported - accepted)),
+        document["verdict"],
+        wrongly_healthy=document["verdict"] == "healthy" and answer.verdict == "diagnosed",
+        confidences=tuple(
+            (h["cause"], h["confidence"], h["cause"] in accepted)
+            for h in hypotheses
+            if h.get("because") or h.get("against")
+        ),
+    )
 
 
 def summary(results: Sequence[VariantResult]) -> str:
     """How often a spoiled recording led to a wrong cause, and where."""
     wrong = [result for result in results if result.wrong_causes]
-    share = len(wrong) / len(results) if results else 0.0
-    lines = [f"{len(results)} spoiled recordings, a wrong cause in {len(wrong)} ({share:.1%})"]
+    well = [result for result in results if result.wrongly_healthy]
+    lines = [f"{len(results)} spoiled recordings, a wrong cause in {len(wrong)} ({_share(wrong, results)})"]
     lines += [f"  {r.id}, {r.label}: {', '.join(r.wrong_causes)}" for r in wrong]
+    lines.append(f"a faulty server called healthy in {len(well)} ({_share(well, results)})")
+    lines += [f"  {r.id}, {r.label}" for r in well]
     return "\n".join(lines)
+
+
+def _share(some: Sequence[VariantResult], results: Sequence[VariantResult]) -> str:
+    return f"{len(some) / len(results) if results else 0.0:.1%}"

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from ppagent_evals.perturb import run_variant, summary, variants_of
+from ppagent_evals.spoilers import LOG_SPOILERS
 
 LINES = "".join(f"line {n}\n" for n in range(9))
 
@@ -32,7 +33,7 @@ def test_each_artifact_goes_once_and_the_answer_never(recording: Path) -> None:
     assert "without hosts/box/server.log" in labels
     assert labels.count("without hosts/box/metrics") == 1
     assert not any("answer" in label or "relaunches" in label for label in labels)
-    assert len(labels) == 7
+    assert len(labels) == len(set(labels)) == 2 + len(LOG_SPOILERS) + 3
 
 
 def test_a_spoiled_log_leaves_the_original_as_it_was(recording: Path) -> None:
