@@ -1,0 +1,113 @@
+"""Stretches of time, as many as a trace holds, at 16 bytes each: ns from any origin, start before end."""
+
+from array import array
+from collections.abc import Iterable, Iterator
+from heapq import merge
+from itertools import chain
+
+Span = tuple[int, int]
+
+RUN = 1 << 16
+"""Stretches that are sorted at a time, and again in one pass over these runs."""
+
+
+class Spans:
+    """Stretches in the order in which they come; they may overlap."""
+
+    def __init__(self) -> None:
+        self._starts, self._ends = array("q"), array("q")
+        self._runs = [0]
+        self._pending: list[Span] = []
+
+    def __len__(self) -> int:
+        return len(self._starts) + len(self._pending)
+
+    def add(self, start: int, end: int) -> None:
+        self._pending.append((start, end))
+        if len(self._pending) >= RUN:
+            self._settle()
+
+    def __iter__(self) -> Iterator[Span]:
+        """By their starts."""
+        self._settle()
+        bounds = zip(self._runs, self._runs[1:], strict=False)
+        return merge(*(self._run(begin, end) for begin, end in bounds))
+
+    def cover(self) -> "Cover":
+        """The time that any of them takes."""
+        return Cover(self)
+
+    def _run(self, begin: int, end: int) -> Iterator[Span]:
+        return ((self._starts[at], self._ends[at]) for at in range(begin, end))
+
+    def _settle(self) -> None:
+        if not self._pending:
+            return
+        self._pending.sort()
+        self._starts.extend(start for start, _ in self._pending)
+        self._ends.extend(end for _, end in self._pending)
+        self._runs.append(len(self._starts))
+        self._pending.clear()
+
+
+class Cover:
+    """Stretches in order of time that neither touch nor overlap."""
+
+    def __init__(self, spans: Iterable[Span] = ()) -> None:
+        """`spans` come by their starts; what overlaps or touches becomes one."""
+        self._starts, self._ends = array("q"), array("q")
+        for start, end in spans:
+            if end <= start:
+                continue
+            if self._ends and start <= self._ends[-1]:
+                self._ends[-1] = max(self._ends[-1], end)
+            else:
+                self._starts.append(start)
+                self._ends.append(end)
+
+    def __iter__(self) -> Iterator[Span]:
+        return zip(self._starts, self._ends, strict=True)
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    @property
+    def total(self) -> int:
+        """Its length, ns."""
+        return sum(self._ends) - sum(self._starts)
+
+    def within(self, window: Span) -> "Cover":
+        """The part that lies in `window`."""
+        begin, end = window
+        return Cover((max(a, begin), min(b, end)) for a, b in self if b > begin and a < end)
+
+    def joined(self, other: "Cover") -> "Cover":
+        """What either covers."""
+        return Cover(merge(self, other))
+
+    def shared(self, other: "Cover") -> "Cover":
+        """What both cover."""
+        return Cover(_shared(iter(self), iter(other)))
+
+    def without(self, other: "Cover") -> "Cover":
+        """What this covers and the other does not."""
+        return self.shared(other.gaps())
+
+    def gaps(self) -> "Cover":
+        """All other time there is."""
+        return Cover(zip(chain((FIRST,), self._ends), chain(self._starts, (LAST,)), strict=True))
+
+
+FIRST, LAST = -(1 << 62), 1 << 62
+
+
+def _shared(one: Iterator[Span], other: Iterator[Span]) -> Iterator[Span]:
+    a, b = next(one, None), next(other, None)
+    while a is not None and b is not None:
+        begin, end = max(a[0], b[0]), min(a[1], b[1])
+        if begin < end:
+            yield begin, end
+        if a[1] < b[1]:
+            a = next(one, None)
+        else:
+            b = next(other, None)
