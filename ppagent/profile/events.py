@@ -66,6 +66,7 @@ def _list(text: "_Text") -> Iterator[dict[str, Any]]:
         if isinstance(value, dict):
             text.events += 1
             yield value
+        yield from text.whole_objects()
     text.take(1)
 
 
@@ -121,6 +122,18 @@ class _Text:
                     f"{self.name} holds no trace after {self.events} events: "
                     f"what follows is broken, or larger than {LONGEST_VALUE_MIB} MiB"
                 )
+
+    def whole_objects(self) -> Iterator[dict[str, Any]]:
+        """The objects that lie whole in what is held: the same as one `value` after the other, only quicker."""
+        held, at, between, decode = self._held, self._at, _BETWEEN.match, _decode
+        try:
+            while (match := between(held, at)) and held.startswith("{", at := match.end()):
+                value, at = decode(held, at)
+                self._at = at
+                self.events += 1
+                yield value
+        except (ValueError, RecursionError):
+            return
 
     def broken(self) -> ToolError:
         return ToolError(f"{self.name} breaks off, or is no JSON, after {self.events} events")

@@ -19,6 +19,8 @@ LONGEST_US = 1e11
 MOST_MARKS = 1_000_000
 """More than any profile of some steps holds, and still bounded."""
 FEWEST_STEPS = 3
+COUNTED = ("kernel", "user_annotation", "cuda_runtime", "cuda_driver", "hip_runtime")
+"""Categories of events that count. A mark of the host comes again as `gpu_user_annotation`, on the card's time."""
 
 _kernel = lru_cache(8192)(kernel_kind)
 _call = lru_cache(1024)(call_kind)
@@ -63,7 +65,7 @@ def read_rank(packed: IO[bytes], name: str) -> RankSummary:
     reader = _Reader()
     for event in read_events(packed, name, reader.header):
         reader.add(event)
-    if reader.first is None:
+    if not reader.took_time:
         raise ToolError(f"{name} holds no event that takes time")
     return reader.summary()
 
@@ -72,7 +74,8 @@ class _Reader:
     """Sorts events as they come; keeps times only."""
 
     def __init__(self) -> None:
-        self.first: float | None = None
+        self.took_time = False
+        self._first: float | None = None
         self._busy, self._collectives, self._waiting = Spans(), Spans(), Spans()
         self._working = Spans()
         self._marks: dict[str, Spans] = {}
@@ -91,29 +94,30 @@ class _Reader:
     def add(self, event: Mapping[str, Any]) -> None:
         if event.get("ph") != "X":
             return
+        self.took_time = True
         name, category = event.get("name"), event.get("cat")
-        if not isinstance(name, str) or not isinstance(category, str):
+        if category not in COUNTED or not isinstance(name, str):
             return
         span = self._span(event)
         if span is None:
             self._unread += 1
             return
-        match category.lower():
+        match category:
             case "kernel":
                 self._add_kernel(name, span, event.get("args"))
-            case "cuda_runtime" | "cuda_driver" | "hip_runtime":
-                self._add_call(name, span)
             case "user_annotation":
                 self._add_mark(name, span)
+            case _:
+                self._add_call(name, span)
 
     def _span(self, event: Mapping[str, Any]) -> Span | None:
         """Start and end, ns from the first event."""
         at, took = event.get("ts"), event.get("dur", 0)
         if not _is_time(at, LATEST_US) or not _is_time(took, LONGEST_US) or took < 0:
             return None
-        if self.first is None:
-            self.first = at
-        start = round((at - self.first) * 1000)
+        if self._first is None:
+            self._first = at
+        start = round((at - self._first) * 1000)
         return start, start + round(took * 1000)
 
     def _add_kernel(self, name: str, span: Span, args: object) -> None:

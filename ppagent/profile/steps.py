@@ -50,7 +50,7 @@ def step_tally(
     """
     spans = [(start, end, step) for start, end, step in named if step.decodes] if named else []
     launched, replayed = sorted(launches), sorted(graphs)
-    unmarked = forwards or _bursts(launched if not replayed else replayed)
+    unmarked = forwards or _bursts(replayed or launched)
     ranges: list[tuple[int, int, Step | None]] = list(spans) if named else [(a, b, None) for a, b in unmarked]
     eager, graph = [], []
     for start, end, step in ranges:

@@ -114,7 +114,8 @@ def test_a_time_that_is_no_number_is_left_out(number: str) -> None:
 def test_events_of_other_forms_are_left_alone() -> None:
     found = summary(
         *RUNS, {}, {"ph": "M", "name": "process_name"}, {"ph": "X"},
-        {"ph": "X", "cat": 7, "name": "x", "ts": 1, "dur": 1}, {"ph": "X", "cat": "kernel", "name": None, "ts": 1, "dur": 1}, {"ph": "s", "cat": "ac2g", "ts": 4},
+        {"ph": "X", "cat": 7, "name": "x", "ts": 1, "dur": 1},
+        {"ph": "X", "cat": "kernel", "name": None, "ts": 1, "dur": 1}, {"ph": "s", "cat": "ac2g", "ts": 4},
         event("user_annotation", "anything else", 0, 3), event("kernel", "gemm", 0, 1, device="0"),
     )  # fmt: skip
     assert (found.kernels, found.devices, found.unread) == (1, (), 0)
