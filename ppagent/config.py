@@ -66,10 +66,10 @@ def config_path(environ: Mapping[str, str]) -> Path:
 
 def read_config(path: Path) -> Config:
     """The file's content; empty where there is no file. Raises UserError with the field that is wrong."""
+    if not _is_there(path):
+        return Config()
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return Config()
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UserError(f"{path} cannot be read: {error}.", "Put it right, or take it away.") from error
     _refuse_keys(raw, path)
@@ -82,6 +82,14 @@ def read_config(path: Path) -> Config:
     if config.default and config.default not in config.models:
         raise UserError(f"{path}: there is no profile {config.default!r}.", _named(config))
     return config
+
+
+def _is_there(path: Path) -> bool:
+    """Whether the user has the file. A folder that may not be entered is somebody else's (`sudo -u` keeps HOME)."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def profile_of(model: str = "", base_url: str = "", environ: Mapping[str, str] | None = None) -> ModelProfile | None:

@@ -83,10 +83,15 @@ class Session:
 
 def is_session(path: Path) -> bool:
     """Whether the file begins as a session does."""
-    if path.suffix != ".jsonl" or not path.is_file():
+    if path.suffix != ".jsonl":
         return False
-    with path.open("rb") as file:
-        return _row(file.readline(1 << 20)).get("kind") == FIRST_KIND
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return _row(file.readline(1 << 20)).get("kind") == FIRST_KIND
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror or error}.", "Name a file that is yours.") from error
 
 
 def read_session(path: Path) -> Session:

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from ppagent import __version__
 from ppagent.cli.streams import NO_ROOM, have_all_streams, never_fail_to_encode, write_no_more
+from ppagent.cli.surroundings import have_a_home
 from ppagent.errors import ExitStatus, PpagentError, UserError
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -37,6 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     have_all_streams()
     never_fail_to_encode()
+    have_a_home()
     try:
         status = _run(words)
         sys.stdout.flush()

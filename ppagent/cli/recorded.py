@@ -19,12 +19,14 @@ def open_recorded(text: str, advice: str) -> Recording:
     """The recording in the folder `text`. Raises UserError where there is none."""
     folder = named_path(text)
     try:
-        found = bool(text) and folder.is_dir()
+        if not text or not folder.is_dir():
+            raise UserError(f"{text} is not a recording's folder.", advice)
+        next(folder.iterdir(), None)
+        recording = Recording(folder)
+        recording.hosts  # noqa: B018 - whether the folders may be looked into shows here
     except OSError as error:
         raise UserError(f"{text} cannot be read: {error.strerror or error}.", advice) from error
-    if not found:
-        raise UserError(f"{text} is not a recording's folder.", advice)
-    return Recording(folder)
+    return recording
 
 
 def recorded(target: Target, host: str, artifact: Artifact) -> str:

@@ -16,7 +16,11 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 def inside(root: Path, relative: str) -> Path:
     """`root / relative`, which need not exist. Raises ToolError where it lies outside `root`, by `..` or by a link."""
     path = root / relative
-    if not path.resolve().is_relative_to(root.resolve()):
+    try:
+        stays = path.resolve().is_relative_to(root.resolve())
+    except (OSError, RuntimeError) as error:
+        raise ToolError(f"{relative} leads nowhere: {error}") from error
+    if not stays:
         raise ToolError(f"{relative} leads out of {root.name}, which is not followed")
     return path
 
@@ -24,9 +28,13 @@ def inside(root: Path, relative: str) -> Path:
 def file_inside(root: Path, relative: str) -> Path:
     """An existing file of `root`. Raises NotRecorded where there is none, ToolError where it is no plain file."""
     path = inside(root, relative)
-    if not path.exists():
+    try:
+        there, plain = path.exists(), path.is_file()
+    except OSError as error:
+        raise ToolError(f"{relative} cannot be read: {error.strerror or error}") from error
+    if not there:
         raise NotRecorded(f"{relative} was not recorded")
-    if not path.is_file():
+    if not plain:
         raise ToolError(f"{relative} is not a file")
     return path
 
@@ -78,7 +86,8 @@ def lines(path: Path) -> Iterator[bytes]:
             while line := file.readline(LONGEST_LINE_MIB << 20):
                 yield line
     except (OSError, EOFError, zlib.error) as error:
-        raise ToolError(f"{path.name} cannot be read to its end: {error}") from error
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise ToolError(f"{path.name} cannot be read to its end: {why}") from error
 
 
 def _utf8_lines(file: gzip.GzipFile | io.BufferedReader) -> Iterator[bytes]:

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import IO
 
 from ppagent.errors import NotRecorded, ToolError
 from ppagent.targets.files import file_inside, inside, join_text, lines, read_text
 from ppagent.targets.source_files import SourceFiles
 from ppagent.targets.target import Artifact, Shared
 
-KNOWN = frozenset({artifact.value for artifact in Artifact} | {"server.log.gz", "metrics", "source"})
+KNOWN = frozenset({artifact.value for artifact in Artifact} | {"server.log.gz", "metrics", "source", "traces"})
 """What a host's folder may hold; anything else in it is left alone."""
 
 _NODE_RANK = re.compile(r"--node[-_]rank[ =](\d+)|\"node_rank\": ?(\d+)")
@@ -48,17 +49,39 @@ class Recording:
         return read_text(self.root, self._path(host, artifact.value))
 
     def log(self, host: str) -> Iterator[bytes]:
-        packed = self._path(host, "server.log.gz")
         plain = self._path(host, "server.log")
-        there = packed if (self.root / packed).is_file() and not (self.root / plain).exists() else plain
-        return lines(file_inside(self.root, there))
+        try:
+            return lines(file_inside(self.root, plain))
+        except NotRecorded:
+            pass
+        try:
+            return lines(file_inside(self.root, self._path(host, "server.log.gz")))
+        except NotRecorded:
+            raise NotRecorded(f"{plain} was not recorded") from None
 
     def scrapes(self, host: str) -> tuple[tuple[str, str], ...]:
         folder = inside(self.root, self._path(host, "metrics"))
-        names = sorted((path.name for path in folder.glob("*.prom")), key=_number_first)
+        try:
+            names = sorted((path.name for path in folder.glob("*.prom")), key=_number_first)
+        except OSError as error:
+            raise ToolError(f"metrics cannot be read: {error.strerror or error}") from error
         if not names:
             raise NotRecorded("metrics were not recorded")
         return tuple((f"metrics/{name}", read_text(self.root, self._path(host, f"metrics/{name}"))) for name in names)
+
+    def traces(self, host: str) -> tuple[str, ...]:
+        folder = inside(self.root, self._path(host, "traces"))
+        names = sorted(path.name for path in folder.glob("*.trace.json.gz"))
+        if not names:
+            raise NotRecorded("no profiler trace was recorded")
+        return tuple(f"traces/{name}" for name in names)
+
+    def open_trace(self, host: str, name: str) -> IO[bytes]:
+        path = file_inside(self.root, self._path(host, name))
+        try:
+            return path.open("rb")
+        except OSError as error:
+            raise ToolError(f"{name} cannot be read: {error.strerror or error}") from error
 
     def source(self, host: str) -> SourceFiles:
         tree = SourceFiles(inside(self.root, self._path(host, "source")))
@@ -123,8 +146,11 @@ class LogFile:
 
 
 def holds_artifacts(folder: Path) -> bool:
-    """Whether a folder holds anything that a host of a recording holds."""
-    return folder.is_dir() and any((folder / name).exists() for name in KNOWN)
+    """Whether a folder holds anything that a host of a recording holds, or may not be looked into."""
+    try:
+        return folder.is_dir() and any((folder / name).exists() for name in KNOWN)
+    except PermissionError:
+        return True
 
 
 def _number_first(name: str) -> tuple[float, str]:

@@ -28,12 +28,15 @@ class SourceFiles:
     @cached_property
     def _paths(self) -> tuple[str, ...]:
         found = (path for path in self.root.glob("sglang/**/*") if path.is_file() and "__pycache__" not in path.parts)
-        home = self.root.resolve()
-        kept = (path for path in found if path.resolve().is_relative_to(home))
+        try:
+            home = self.root.resolve()
+            kept = [path for path in found if path.resolve().is_relative_to(home)]
+        except OSError as error:
+            raise ToolError(f"the installed source cannot be read: {error.strerror or error}") from error
         return tuple(sorted(path.relative_to(self.root).as_posix() for path in kept))
 
     def files(self) -> tuple[str, ...]:
-        """Every file there is, as `sglang/...`, sorted."""
+        """Every file there is, as `sglang/...`, sorted. Raises ToolError where the folder cannot be looked into."""
         return self._paths
 
     def read(self, path: str) -> str:

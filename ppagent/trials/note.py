@@ -80,7 +80,10 @@ def write_note(note: RestoreNote, folder: Path | None = None) -> Path:
 def read_note(server: str, folder: Path | None = None) -> RestoreNote | None:
     """The note of a server; None where there is none. Raises ToolError where it cannot be read."""
     path = note_path(server, folder)
-    return _read(path) if path.exists() else None
+    try:
+        return _read(path) if path.exists() else None
+    except OSError as error:
+        raise ToolError(f"the restore notes in {path.parent} cannot be read: {error.strerror}") from error
 
 
 def _read(path: Path) -> RestoreNote:
@@ -92,16 +95,23 @@ def _read(path: Path) -> RestoreNote:
 
 def all_notes(folder: Path | None = None) -> tuple[RestoreNote, ...]:
     """Every note there is. Raises ToolError where one cannot be read."""
-    places = sorted((folder or data_folder()).glob("restore/*.json"))
+    restore = (folder or data_folder()) / "restore"
+    try:
+        places = sorted(restore.glob("*.json"))
+    except OSError as error:
+        raise ToolError(f"the restore notes in {restore} cannot be read: {error.strerror}") from error
     return tuple(_read(path) for path in places)
 
 
 def remove_note(server: str, folder: Path | None = None) -> None:
-    """Removes the note of a server, the old state being back."""
+    """Removes the note of a server, the old state being back. Raises ToolError where it cannot be removed."""
     path = note_path(server, folder)
-    path.unlink(missing_ok=True)
-    if path.parent.is_dir():
-        _sync_folder(path.parent)
+    try:
+        path.unlink(missing_ok=True)
+        if path.parent.is_dir():
+            _sync_folder(path.parent)
+    except OSError as error:
+        raise ToolError(f"the restore note {path} cannot be removed: {error.strerror or error}") from error
 
 
 def _sync_folder(folder: Path) -> None:

@@ -131,9 +131,10 @@ def _host_config(address: Address, found: Mapping[str, Sequence[str]]) -> HostCo
         return "" if value.lower() == "none" else value
 
     hostname = first("hostname", address.host)
-    port, user = int(first("port", "22")), first("user", getpass.getuser())
+    me = _user_name()
+    port, user = int(first("port", "22")), first("user", me)
     tokens = {"%": "%", "h": hostname, "p": str(port), "r": user, "n": address.host,
-              "d": str(Path.home()), "u": getpass.getuser()}  # fmt: skip
+              "d": str(Path.home()), "u": me}  # fmt: skip
     files = [*first("userknownhostsfile").split(), *first("globalknownhostsfile").split()] or [*_KNOWN_HOSTS]
     return HostConfig(
         alias=address.host,
@@ -153,3 +154,11 @@ def _host_config(address: Address, found: Mapping[str, Sequence[str]]) -> HostCo
 def _filled(text: str, tokens: Mapping[str, str]) -> str:
     """`text` with the tokens of ssh_config(5) that are known here; others are left as they stand."""
     return re.sub(r"%(.)", lambda match: tokens.get(match[1], match[0]), text)
+
+
+def _user_name() -> str:
+    """Who we are on this machine: the number of an account without a name, as in a container."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
