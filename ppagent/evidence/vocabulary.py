@@ -213,7 +213,7 @@ VOCABULARY: dict[str, str] = {
     "profile.host": "by stage: object of what the loop marks, share of the window that the host spent in it",
     "profile.effective_stages": "stages at work at a time: the sum of their busy shares",
     "profile.stages_at_slowest": "the same if the busiest stage never idled: the sum over the largest",
-    "profile.graph_steps": "decode forwards (all, where modes_told is false) that launched a CUDA graph, over all ranks",
+    "profile.graph_steps": "decode forwards (all where modes_told is false) that launched a CUDA graph, of all ranks",
     "profile.eager_steps": "those that launched their kernels one by one",
     "profile.graph_step_share": "share of graph_steps of both",
     "profile.modes_told": "whether the marks tell decode forwards from prefills (0.5.11 and later)",
