@@ -20,6 +20,8 @@ HELP = "Finds out why a server is slow, with the evidence for it, and what to do
 FORMATS = ("text", "json", "markdown", "html")
 SUFFIXES = {".json": "json", ".md": "markdown", ".html": "html", ".htm": "html"}
 GRADES = range(6)
+_READS_HOST = 2
+"""As `Grade.READ_HOST`, which takes long to import."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,7 +76,7 @@ def _investigate(args: argparse.Namespace, form: str) -> "Investigation":
     session = new_session()
     record = SessionFile(sessions_folder() / f"{session}.jsonl")
     brain = brain_of(args.brain, model=args.model, base_url=args.base_url, recorder=record)
-    target = open_target(args.target, sys.stdin, port=args.port)
+    target = open_target(args.target, sys.stdin, port=args.port, look=args.ceiling >= _READS_HOST)
     remind(target, args.target)
 
     from ppagent.agent.investigation import investigate

@@ -1,16 +1,15 @@
 """A live deployment: one or several hosts, read side by side, each artifact when it is first asked for."""
 
-import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
-from typing import IO, Any
+from typing import Any
 
 from ppagent.errors import NotRecorded, PpagentError, ToolError, UserError
 from ppagent.targets.live_host import LiveHost
 from ppagent.targets.remote.link import Ran
-from ppagent.targets.remote.once import Once
 from ppagent.targets.target import Artifact, Shared, SourceTree
 
 _NOT_OF_A_SERVER = {
@@ -28,7 +27,7 @@ class LiveTarget:
         self.kind = kind
         self.name = ",".join(hosts)
         self._hosts = dict(hosts)
-        self._once = Once()
+        self._logs_read: Counter[str] = Counter()
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:
@@ -46,10 +45,15 @@ class LiveTarget:
         return self._host(host).text(artifact)
 
     def log(self, host: str) -> Iterator[bytes]:
-        if len(self._hosts) == 1:
-            return self._host(host).log()
-        self._side_by_side(self._spooled)
-        return self._lines(self._spooled(self._host(host)))
+        """One host's; the logs of the others are fetched meanwhile, as they will be asked for next."""
+        asked = self._host(host)
+        if len(self._hosts) > 1:
+            times = self._logs_read[host]
+            for label, other in self._hosts.items():
+                if isinstance(other, LiveHost) and self._logs_read[label] <= times:
+                    other.log_ahead()
+            self._logs_read[host] += 1
+        return asked.log()
 
     def scrapes(self, host: str) -> tuple[tuple[str, str], ...]:
         self._side_by_side(lambda each: each.scrapes())
@@ -66,6 +70,12 @@ class LiveTarget:
 
     def places(self, host: str) -> tuple[str, ...]:
         return self._host(host).places()
+
+    def look(self) -> None:
+        """Begins to read, on all hosts at once, what most questions will be about."""
+        for host in self._hosts.values():
+            if isinstance(host, LiveHost):
+                host.look()
 
     def live_host(self, host: str) -> LiveHost:
         """The host behind a label, for more than reading from it: a load, a restart. Raises ToolError."""
@@ -106,18 +116,3 @@ class LiveTarget:
             raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-
-    def _spooled(self, host: LiveHost) -> IO[bytes]:
-        return self._once.get(id(host), lambda: _spool(host.log()))
-
-    @staticmethod
-    def _lines(spool: IO[bytes]) -> Iterator[bytes]:
-        spool.seek(0)
-        return iter(spool)
-
-
-def _spool(lines: Iterator[bytes]) -> IO[bytes]:
-    """A log in a file of this machine that has no name."""
-    spool = tempfile.TemporaryFile(prefix="ppagent-log-")  # noqa: SIM115 - it lives as long as the target
-    spool.writelines(lines)
-    return spool

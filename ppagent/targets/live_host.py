@@ -1,37 +1,39 @@
 """One live host: everything a recording would hold of it, fetched when it is first asked for."""
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from ppagent.errors import NotRecorded, ToolError
-from ppagent.evidence.masking import mask
 from ppagent.targets.files import join_text
+from ppagent.targets.remote.ahead import LogAhead, in_background
 from ppagent.targets.remote.asking import AskSecret
-from ppagent.targets.remote.forms import environment_text, launch_text, masked_words, processes_text, titles
+from ppagent.targets.remote.command_log import CommandLog
+from ppagent.targets.remote.forms import environment_text, launch_text, processes_text, titles
 from ppagent.targets.remote.gpus import Cards, sample_cards
 from ppagent.targets.remote.host_forms import host_text, kernel_text, packages_text, topology_text
 from ppagent.targets.remote.inside import interpreter
 from ppagent.targets.remote.inspection import Inspection, inspect_server
-from ppagent.targets.remote.link import Link, Ran, run
+from ppagent.targets.remote.link import Link, Ran
 from ppagent.targets.remote.log_place import LogPlace, log_place
 from ppagent.targets.remote.log_stream import read_log
 from ppagent.targets.remote.once import Once
 from ppagent.targets.remote.processes import outputs_of_others, parents_of, read_processes
 from ppagent.targets.remote.reach import reach
-from ppagent.targets.remote.sections import Sections, run_sections, script
+from ppagent.targets.remote.sections import Sections
 from ppagent.targets.remote.servers import Server, choose, find_servers
 from ppagent.targets.remote.source_tree import RemoteSource
+from ppagent.targets.remote.survey import Survey
 from ppagent.targets.target import Artifact
 
 if TYPE_CHECKING:
     from ppagent.targets.remote.answers import Answers
 
-SURVEY_S = 60.0
+_OVER_HTTP = (Artifact.SERVER_INFO, Artifact.LOADS)
+_HOST, _HTTP = "host", "http"
+"""What a look consists of."""
 
 
 @dataclass(frozen=True)
@@ -48,45 +50,77 @@ USUAL = Windows()
 
 
 class LiveHost:
-    """One host and the server on it. `port` chooses among servers; `ask` asks a person for an API key."""
+    """One host and the server on it. `port` chooses among servers; `ask` asks a person for an API key.
+
+    With `ahead`, the first question brings the rest on its way: what is watched for a while and what takes a round trip
+    is then fetched side by side. A question over HTTP brings only what HTTP gives, since more may not be allowed.
+    """
 
     def __init__(
-        self, link: Link, *, port: int | None = None, windows: Windows = USUAL, ask: AskSecret | None = None
+        self,
+        link: Link,
+        *,
+        port: int | None = None,
+        windows: Windows = USUAL,
+        ask: AskSecret | None = None,
+        ahead: bool = False,
     ) -> None:
         self.link = link
         self._port = port
         self._windows = windows
         self._ask = ask
         self._once = Once()
-        self._commands: list[str] = []
+        self._looked_at = Survey(link, windows.cpu_s)
+        self._commands = CommandLog()
+        self._log = LogAhead(lambda: read_log(self.link, self._log_place))
+        self._to_begin = {_HOST, _HTTP} if ahead else set()
 
     @property
     def server(self) -> Server:
         """The server that is meant. Raises UserError where several may be, NotRecorded where none can be seen."""
-        return self._once.get("server", self._server)
+        return self._once.get("server", lambda: self._server_of(self._looked_at.first))
 
     @property
     def who(self) -> str:
         """The account that looks."""
-        return self._survey["who"].text.strip() if "who" in self._survey else "this account"
+        survey = self._looked_at.first
+        return survey["who"].text.strip() if "who" in survey else "this account"
 
     def text(self, artifact: Artifact) -> str:
         """A whole artifact. Raises NotRecorded and ToolError."""
         if artifact is Artifact.SERVER_LOG:
             return join_text(self.log(), artifact.value)
         if artifact is Artifact.COMMANDS:
-            return self._commands_text()
+            return self._commands.text()
+        self.look(http_only=artifact in _OVER_HTTP)
         return self._once.get(artifact, lambda: self._make(artifact))
 
     def log(self) -> Iterator[bytes]:
-        """The log's lines, fetched anew each time."""
-        return read_log(self.link, self._log_place)
+        """The log's lines, fetched anew each time, but for what was fetched ahead."""
+        self.look()
+        return self._log.lines()
+
+    def log_ahead(self) -> None:
+        """Begins to fetch the log for the next who asks for it."""
+        self._log.begin()
 
     def scrapes(self) -> tuple[tuple[str, str], ...]:
         windows = self._windows
+        self.look(http_only=True)
         return self._once.get("scrapes", lambda: self._answers.scrapes(windows.scrapes, windows.scrape_gap_s))
 
+    def look(self, *, http_only: bool = False) -> None:
+        """Begins to fetch what is still to be begun with."""
+        if _HTTP in self._to_begin:
+            self._to_begin.discard(_HTTP)
+            in_background(self._look_over_http)
+        if _HOST in self._to_begin and not http_only:
+            self._to_begin.discard(_HOST)
+            self._log.begin()
+            in_background(lambda: self._inspection, lambda: self._cards)
+
     def source(self) -> RemoteSource:
+        self.look()
         return self._once.get("source", self._source)
 
     def places(self) -> tuple[str, ...]:
@@ -102,30 +136,19 @@ class LiveHost:
 
     def command(self, argv: Sequence[str], timeout_s: float) -> Ran:
         """Runs one more command and notes it down for commands.jsonl."""
-        ran = run(self.link, argv, timeout_s=timeout_s, limit=1 << 20)
-        row = {
-            "argv": masked_words(argv),
-            "exit": ran.exit,
-            "stdout": mask(ran.text),
-            "stderr": mask(ran.stderr.decode("utf-8", errors="replace")),
-            "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
-        self._commands.append(json.dumps(row, ensure_ascii=False))
-        return ran
+        return self._commands.run(self.link, argv, timeout_s)
 
     def close(self) -> None:
         self.link.close()
 
     @property
     def _survey(self) -> Sections:
-        window = f"{self._windows.cpu_s:g}"
-        return self._once.get(
-            "survey", lambda: run_sections(self.link, script("survey.sh"), window, timeout_s=SURVEY_S)
-        )
+        return self._looked_at.whole
 
     @property
     def _log_place(self) -> LogPlace:
-        return self._once.get("log", lambda: log_place(self.server, outputs_of_others(self._survey), self.who))
+        outputs = self._looked_at.first
+        return self._once.get("log", lambda: log_place(self.server, outputs_of_others(outputs), self.who))
 
     @property
     def _inspection(self) -> Inspection:
@@ -139,11 +162,16 @@ class LiveHost:
     def _cards(self) -> Cards:
         return self._once.get("cards", self._sample)
 
-    def _server(self) -> Server:
-        survey = self._survey
+    def _server_of(self, survey: Sections) -> Server:
         listening = survey["listening"].text if "listening" in survey else ""
         found = find_servers(read_processes(survey), parents_of(survey), listening)
         return choose(found, self._port, self.link.name)
+
+    def _look_over_http(self) -> None:
+        """Nobody is asked for a key meanwhile: whoever wants an answer that needs one asks for it then."""
+        self._answers.begin()
+        if self._answers.gives_metrics:
+            self.scrapes()
 
     def _seen_server(self) -> Server | None:
         """The server where it can be seen; what is not of its own can be read without it."""
@@ -161,7 +189,7 @@ class LiveHost:
             case Artifact.LAUNCH:
                 return launch_text(self.server)
             case Artifact.PROCESSES:
-                return processes_text(self.server)
+                return processes_text(self._server_of(self._survey))
             case Artifact.ENVIRONMENT:
                 return environment_text(self.server, self.who)
             case Artifact.SERVER_INFO:
@@ -202,8 +230,3 @@ class LiveHost:
         container = self.server.container
         inside = ("docker", "exec", "-i", container) if container else ()
         return RemoteSource(self.link, found.package, inside, interpreter(self.server))
-
-    def _commands_text(self) -> str:
-        if not self._commands:
-            raise NotRecorded("no further command was run")
-        return "\n".join((*self._commands, ""))

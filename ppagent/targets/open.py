@@ -23,10 +23,16 @@ _ADVICE = "Give a recording's folder, a log file, - for pasted text, local, or a
 
 
 def open_target(
-    text: str, stdin: TextIO | None = None, *, port: int | None = None, windows: "Windows | None" = None
+    text: str,
+    stdin: TextIO | None = None,
+    *,
+    port: int | None = None,
+    windows: "Windows | None" = None,
+    look: bool = False,
 ) -> Target:
     """The target that `text` names. `port` is the HTTP port of a live server, where it cannot be found or several run;
-    `windows` says for how long what changes is watched, where not as usual.
+    `windows` says for how long what changes is watched, where not as usual. With `look` the reading of live hosts
+    begins at once: whoever opens them so may read on them.
 
     Raises UserError where it names none, in one sentence and what to do about it.
     """
@@ -45,7 +51,11 @@ def open_target(
     from ppagent.targets.open_live import is_live, open_live
 
     if is_live(text):
-        return open_live(text, port=port) if windows is None else open_live(text, port=port, windows=windows)
+        given = {} if windows is None else {"windows": windows}
+        target = open_live(text, port=port, ahead=True, **given)
+        if look:
+            target.look()
+        return target
     raise UserError(f"There is no file or folder {text}.", _ADVICE)
 
 

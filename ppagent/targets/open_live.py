@@ -23,8 +23,9 @@ def is_live(text: str) -> bool:
     return all(part == LOCAL or part.startswith("ssh://") or names_host(part) for part in parts)
 
 
-def open_live(text: str, *, port: int | None = None, windows: Windows = USUAL) -> LiveTarget:
-    """Connects to every host named, side by side.
+def open_live(text: str, *, port: int | None = None, windows: Windows = USUAL, ahead: bool = False) -> LiveTarget:
+    """Connects to every host named, side by side. `ahead`: most of what can be asked will be, so that it is fetched
+    before it is asked for.
 
     Raises UserError where none can be reached; one that cannot beside others that can stands as missing.
     """
@@ -38,8 +39,11 @@ def open_live(text: str, *, port: int | None = None, windows: Windows = USUAL) -
     opened = _connect_all(names, ask)
     hosts: dict[str, LiveHost | UserError] = {}
     for name, link in zip(names, opened, strict=True):
-        known = link if isinstance(link, UserError) else LiveHost(link, port=port, windows=windows, ask=ask)
-        hosts[_label(name, hosts)] = known
+        label = _label(name, hosts)
+        if isinstance(link, UserError):
+            hosts[label] = link
+        else:
+            hosts[label] = LiveHost(link, port=port, windows=windows, ask=ask, ahead=ahead)
     failed = [link for link in opened if isinstance(link, UserError)]
     if len(failed) == len(names):
         raise failed[0]

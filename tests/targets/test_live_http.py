@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from ppagent.errors import NotRecorded, ToolError
-from ppagent.targets.remote import answers
+from ppagent.targets.remote import answers, keys
 from ppagent.targets.remote.answers import Answers
+from ppagent.targets.remote.asking import AskSecret
+from ppagent.targets.remote.http_client import Way
 from ppagent.targets.remote.link import Link
 from ppagent.targets.remote.local_link import LocalLink
 from ppagent.targets.remote.reach import reach
@@ -21,9 +23,13 @@ from tests.fixtures.sshd import free_port
 KEY = "s3cret-key-of-the-server"
 
 
+def api_of(link: Link, port: int, ask: AskSecret | None = None) -> Answers:
+    return Answers(Way(link, "127.0.0.1", port), ask)
+
+
 @pytest.fixture(autouse=True)
 def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in answers.KEY_VARIABLES:
+    for name in keys.KEY_VARIABLES:
         monkeypatch.delenv(name, raising=False)
 
 
@@ -35,7 +41,7 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeServer]:
 
 
 def test_state_load_and_metrics_come_over_the_link(link: Link, fake_server: FakeServer) -> None:
-    api = Answers(link, "127.0.0.1", fake_server.port, ask=None)
+    api = api_of(link, fake_server.port)
     assert json.loads(api.server_info())["pp_size"] == 2
     assert json.loads(api.loads())["loads"][0]["num_running_reqs"] == 3
     (first, one), (second, two) = api.scrapes(2, 0.01)
@@ -49,11 +55,11 @@ def test_a_key_comes_from_the_environment_and_is_shown_nowhere(
     link: Link, locked: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ToolError, match="wants an API key for /server_info; set SGLANG_API_KEY") as caught:
-        Answers(link, "127.0.0.1", locked.port, ask=None).server_info()
+        api_of(link, locked.port).server_info()
     assert KEY not in str(caught.value)
     monkeypatch.setenv("SGLANG_API_KEY", "wrong")
     monkeypatch.setenv("SGLANG_ADMIN_API_KEY", KEY)
-    info = Answers(link, "127.0.0.1", locked.port, ask=None).server_info()
+    info = api_of(link, locked.port).server_info()
     assert KEY not in info
     assert json.loads(info)["api_key"] == "[masked]"
 
@@ -65,17 +71,17 @@ def test_a_person_is_asked_for_the_key_once(locked: FakeServer) -> None:
         asked.append(prompt)
         return KEY
 
-    api = Answers(LocalLink(), "127.0.0.1", locked.port, ask=ask)
+    api = api_of(LocalLink(), locked.port, ask)
     api.server_info()
     api.loads()
     assert asked == [f"API key of the server on 127.0.0.1 port {locked.port} of local: "]
     with pytest.raises(ToolError, match="does not take that API key"):
-        Answers(LocalLink(), "127.0.0.1", locked.port, ask=lambda _: "wrong").server_info()
+        api_of(LocalLink(), locked.port, lambda _: "wrong").server_info()
 
 
 def test_a_server_without_metrics_says_which_flag_it_lacks(locked: FakeServer) -> None:
     with pytest.raises(NotRecorded, match="--enable-metrics"):
-        Answers(LocalLink(), "127.0.0.1", locked.port, ask=None).scrapes(2, 0)
+        api_of(LocalLink(), locked.port).scrapes(2, 0)
 
 
 class Canned:
@@ -113,7 +119,7 @@ def body(status: str, text: str) -> bytes:
 def test_an_older_server_is_asked_under_the_older_name() -> None:
     server = Canned(body("404 Not Found", "{}"))
     with pytest.raises(NotRecorded, match="/server_info and /get_server_info are not served"):
-        Answers(LocalLink(), "127.0.0.1", server.port, ask=None).server_info()
+        api_of(LocalLink(), server.port).server_info()
     assert [asked.split()[1] for asked in server.asked] == [b"/server_info", b"/get_server_info"]
     server.close()
 
@@ -131,7 +137,7 @@ def test_an_older_server_is_asked_under_the_older_name() -> None:
 def test_an_answer_that_is_none_is_told_apart(answer: bytes, says: str) -> None:
     server = Canned(answer)
     with pytest.raises(ToolError, match=says):
-        Answers(LocalLink(), "127.0.0.1", server.port, ask=None).server_info()
+        api_of(LocalLink(), server.port).server_info()
     server.close()
 
 
@@ -139,7 +145,7 @@ def test_a_server_that_hangs_is_waited_for_no_longer_than_said(link: Link, monke
     monkeypatch.setattr(answers, "ANSWER_S", 0.5)
     server = Canned(b"", hang_up=False)
     with pytest.raises(ToolError, match="did not answer /server_info within 0.5 s"):
-        Answers(link, "127.0.0.1", server.port, ask=None).server_info()
+        api_of(link, server.port).server_info()
     server.close()
 
 
@@ -153,7 +159,7 @@ def test_scrapes_that_came_before_a_failure_are_kept() -> None:
                 raise ToolError("gone")
             return "# x\n"
 
-    api = Failing(LocalLink(), "127.0.0.1", free_port(), ask=None)
+    api = Failing(Way(LocalLink(), "127.0.0.1", free_port()), None)
     assert [name for name, _ in api.scrapes(5, 0)] == ["metrics/1.prom", "metrics/2.prom"]
     with pytest.raises(ToolError, match="gone"):
         api.scrapes(5, 0)
@@ -188,11 +194,6 @@ def test_a_container_is_asked_in_its_own_network(
 
 def test_a_connection_that_the_server_closed_meanwhile_is_opened_anew(link: Link) -> None:
     server = Canned(body("200 OK", "{}"))
-    api = Answers(link, "127.0.0.1", server.port, ask=None)
+    api = api_of(link, server.port)
     assert [api.loads() for _ in range(3)] == ["{}"] * 3
     server.close()
-
-
-def test_tls_is_said_and_not_tried() -> None:
-    with pytest.raises(ToolError, match="speaks TLS"):
-        Answers(LocalLink(), "127.0.0.1", 1, secure=True, ask=None)

@@ -1,7 +1,7 @@
 """A way to a host: commands as argument lists, and connections from the host itself. Nothing above knows which way."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from enum import Enum
@@ -96,6 +96,11 @@ class Link(Protocol):
         """The host as the user named it."""
         ...
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What else the host is called: names that its certificate may be for."""
+        ...
+
     def start(self, argv: Sequence[str], *, timeout_s: float, stdin: bytes = b"") -> Running:
         """Starts a command, which the host itself ends after `timeout_s`, or once this side is gone.
 
@@ -110,8 +115,17 @@ class Link(Protocol):
     def close(self) -> None: ...
 
 
-def run(link: Link, argv: Sequence[str], *, timeout_s: float, stdin: bytes = b"", limit: int = LARGEST_OUTPUT) -> Ran:
+def run(
+    link: Link,
+    argv: Sequence[str],
+    *,
+    timeout_s: float,
+    stdin: bytes = b"",
+    limit: int = LARGEST_OUTPUT,
+    watch: Callable[[bytes], None] | None = None,
+) -> Ran:
     """Runs a command to its end and keeps at most `limit` bytes of its output; beyond that it is ended (End.CUT).
+    `watch` is told each piece of output as it comes.
 
     Raises LinkLost only where the command could not even be started.
     """
@@ -124,6 +138,8 @@ def run(link: Link, argv: Sequence[str], *, timeout_s: float, stdin: bytes = b""
         for is_error, piece in running.pieces():
             room = limits[is_error] - sizes[is_error]
             kept[is_error].append(piece[:room])
+            if watch is not None and not is_error:
+                watch(piece[:room])
             sizes[is_error] += min(len(piece), room)
             if len(piece) > room and not is_error:
                 cut = True

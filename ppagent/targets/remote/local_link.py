@@ -21,6 +21,7 @@ class LocalLink:
 
     def __init__(self, name: str = "local") -> None:
         self.name = name
+        self.names = (socket.gethostname(), "localhost")
 
     def start(self, argv: Sequence[str], *, timeout_s: float, stdin: bytes = b"") -> Running:
         return LocalRun(argv, timeout_s, stdin)

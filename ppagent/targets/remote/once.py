@@ -1,7 +1,6 @@
 """Things that are fetched once, whoever asks first and from whatever thread."""
 
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
@@ -14,12 +13,15 @@ class Once:
     """Keeps what was made under a key, and what was raised in making it: a second try would not fare better."""
 
     def __init__(self) -> None:
-        self._locks: dict[Hashable, threading.Lock] = defaultdict(threading.Lock)
+        self._guard = threading.Lock()
+        self._locks: dict[Hashable, threading.Lock] = {}
         self._made: dict[Hashable, Any] = {}
         self._failed: dict[Hashable, PpagentError] = {}
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        with self._locks[key]:
+        with self._guard:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
             if key in self._failed:
                 raise self._failed[key]
             if key not in self._made:

@@ -5,43 +5,73 @@ from typing import TYPE_CHECKING
 
 from ppagent.errors import NotRecorded, ToolError
 from ppagent.targets.remote.asking import AskSecret
-from ppagent.targets.remote.link import Link, run
+from ppagent.targets.remote.link import Link, Stream, run
 from ppagent.targets.remote.servers import Server
 
 if TYPE_CHECKING:
     from ppagent.targets.remote.answers import Answers
+    from ppagent.targets.remote.http_client import Way
 
 OPEN_S = 10.0
 _ADDRESSES = "{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}"
 
 
 def reach(link: Link, port: int | None, server_of: Callable[[], Server], ask: AskSecret | None) -> "Answers":
-    """The API of a server. A port that the user named is tried before any command is run on the host.
+    """The API of a server. A port that the user named is tried before any command is run on the host, and without TLS
+    first: whether it speaks that is told by its launch.
 
     Raises ToolError where nothing answers, NotRecorded where no server can be seen.
     """
     from ppagent.targets.remote.answers import Answers
+    from ppagent.targets.remote.http_client import Way
 
-    if port is not None and _answers_at(link, "127.0.0.1", port):
-        return Answers(link, "127.0.0.1", port, ask=ask)
+    if port is not None and (stream := _opened(link, "127.0.0.1", port)):
+        plain = Way(link, "127.0.0.1", port, stream)
+        return Answers(plain, ask, lambda: _secured(plain, server_of))
     try:
         server = server_of()
     except NotRecorded as error:
         if port is None:
             raise
         raise ToolError(f"nothing answers on port {port} of {link.name}, and {error}") from error
-    address = server.address
-    if server.container and not _answers_at(link, address, server.port):
-        address = _address_of(link, server.container) or address
-    return Answers(link, address, server.port, secure=server.secure, ask=ask)
+    plain = _way(link, server)
+    if not server.secure:
+        return Answers(plain, ask)
+    first, *others = _secured(plain, lambda: server)
+    return Answers(first, ask, lambda: others)
 
 
-def _answers_at(link: Link, address: str, port: int) -> bool:
+def _way(link: Link, server: Server) -> "Way":
+    from ppagent.targets.remote.http_client import Way
+
+    if not server.container:
+        return Way(link, server.address, server.port)
+    if stream := _opened(link, server.address, server.port):
+        return Way(link, server.address, server.port, stream)
+    return Way(link, _address_of(link, server.container) or server.address, server.port)
+
+
+def _secured(plain: "Way", server_of: Callable[[], Server]) -> "list[Way]":
+    """The ways to the same port over TLS; none where the launch says that it does not speak it."""
+    from ppagent.targets.remote.http_client import Way
+    from ppagent.targets.remote.trust import trusts, trusts_by_name
+
+    link, address, port = plain.link, plain.address, plain.port
     try:
-        link.open_tcp(address, port, timeout_s=OPEN_S).close()
+        server = server_of()
+    except ToolError:
+        return [Way(link, address, port, trust=trust) for trust in trusts_by_name(link.names)]
+    if not server.secure:
+        return []
+    return [Way(link, address, port, trust=trust) for trust in trusts(link, server)]
+
+
+def _opened(link: Link, address: str, port: int) -> Stream | None:
+    """A connection; None where nothing answers."""
+    try:
+        return link.open_tcp(address, port, timeout_s=OPEN_S)
     except (ToolError, EOFError, OSError):
-        return False
-    return True
+        return None
 
 
 def _address_of(link: Link, container: str) -> str:

@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 
@@ -70,14 +70,44 @@ def script(name: str) -> str:
     return resources.files("ppagent.targets.remote").joinpath(name).read_text(encoding="utf-8")
 
 
-def run_sections(link: Link, body: str, *arguments: str, timeout_s: float) -> Sections:
+@dataclass(frozen=True)
+class Early:
+    """What is told of a script before it ends: `tell` gets the sections before the one named `until`."""
+
+    until: str
+    tell: Callable[[Sections], None]
+
+
+def run_sections(link: Link, body: str, *arguments: str, timeout_s: float, early: Early | None = None) -> Sections:
     """Runs a script of sections with `sh` on the host. What came before an early end is kept."""
     mark = f"@@{secrets.token_hex(16)}"
-    ran = run(link, ["sh", "-s", "--", mark, *arguments], timeout_s=timeout_s, stdin=(_PRELUDE + body).encode())
+    words = ["sh", "-s", "--", mark, *arguments]
+    watch = _Watch(mark, early) if early is not None else None
+    ran = run(link, words, timeout_s=timeout_s, stdin=(_PRELUDE + body).encode(), watch=watch)
     found = parse_sections(ran.stdout, mark)
     if not found and ran.end is not End.LOST:
         raise ToolError(f"{link.name} answers no commands: {ran.complaint}")
     return Sections(found, "" if ran.end is End.EXITED else ran.complaint)
+
+
+class _Watch:
+    """Waits for a section to begin: what comes before it is whole by then."""
+
+    def __init__(self, mark: str, early: Early) -> None:
+        self._mark = mark
+        self._early = early
+        self._begins = f"\n{mark} {{{early.until}\n".encode()
+        self._held = b""
+        self._told = False
+
+    def __call__(self, piece: bytes) -> None:
+        if self._told:
+            return
+        before = len(self._held)
+        self._held += piece
+        if self._begins in self._held[max(0, before - len(self._begins)) :]:
+            self._told = True
+            self._early.tell(Sections(parse_sections(self._held, self._mark), "it is not read yet"))
 
 
 def parse_sections(output: bytes, mark: str) -> dict[str, Section]:

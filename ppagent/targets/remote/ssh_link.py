@@ -2,10 +2,8 @@
 
 import select
 import shlex
-import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from paramiko.channel import Channel
@@ -17,10 +15,8 @@ from ppagent.targets.remote.asking import AskSecret
 from ppagent.targets.remote.leash import TIME_UP, leashed
 from ppagent.targets.remote.link import GRACE_S, End, LinkLost, Running, Stream
 from ppagent.targets.remote.ssh_connect import Connection, connect
+from ppagent.targets.remote.ssh_sessions import Sessions
 
-MOST_CHANNELS = 4
-"""sshd allows 10 sessions a connection and closes them late; 4 at a time never met its limit."""
-OPEN_S = 10.0
 _PIECE = 1 << 16
 _PROHIBITED = 1
 """SSH_OPEN_ADMINISTRATIVELY_PROHIBITED (RFC 4254, 5.1)."""
@@ -33,31 +29,25 @@ class SshLink:
 
     def __init__(self, connection: Connection) -> None:
         self.name = connection.config.alias
+        self.names = tuple(dict.fromkeys((connection.config.hostname, self.name)))
         self._connection = connection
-        self._places = threading.BoundedSemaphore(MOST_CHANNELS)
+        self._sessions = Sessions(connection.transport, self.name)
 
     @classmethod
     def to(
         cls, address: Address, *, config: Path | None = None, ssh: str | None = None, ask: AskSecret | None = None
     ) -> "SshLink":
         """Logs in to a host. Raises UserError, with what to do about it."""
-        return cls(connect(address, config=config, ssh=ssh, ask=ask))
+        link = cls(connect(address, config=config, ssh=ssh, ask=ask))
+        link._sessions.open_ahead()
+        return link
 
     def start(self, argv: Sequence[str], *, timeout_s: float, stdin: bytes = b"") -> Running:
-        self._places.acquire()
         try:
-            channel = self._session()
-            try:
-                channel.exec_command(f"exec {shlex.join(leashed(argv, timeout_s, stdin))}")
-                channel.settimeout(OPEN_S)
-                channel.sendall(stdin)
-            except (SSHException, EOFError, OSError) as error:
-                _closed(channel)
-                raise self._lost(error) from error
-        except BaseException:
-            self._places.release()
-            raise
-        return SshRun(channel, timeout_s, self._places)
+            channel = self._sessions.start(shlex.join(leashed(argv, timeout_s, stdin)), stdin)
+        except (SSHException, EOFError, OSError) as error:
+            raise self._lost(error) from error
+        return SshRun(channel, timeout_s, self._sessions)
 
     def open_tcp(self, address: str, port: int, *, timeout_s: float) -> Stream:
         try:
@@ -72,23 +62,12 @@ class SshLink:
                 ) from error
             raise ToolError(f"nothing answers on {address} port {port} of {self.name}") from error
         except (SSHException, EOFError, OSError) as error:
+            if self._connection.transport.is_active() and not isinstance(error, TimeoutError):
+                raise ToolError(f"no answer from {address} port {port} of {self.name}: {error}") from error
             raise self._lost(error) from error
 
     def close(self) -> None:
         self._connection.close()
-
-    def _session(self) -> Channel:
-        """A channel for a command; sshd may not have closed the last one yet, so one refusal is not the end."""
-        for patience_s in (0.2, 0.0):
-            try:
-                return self._connection.transport.open_session(timeout=OPEN_S)
-            except ChannelException as error:
-                if not patience_s:
-                    raise ToolError(f"{self.name} opens no further session: {error.text}") from error
-                time.sleep(patience_s)
-            except (SSHException, EOFError, OSError) as error:
-                raise self._lost(error) from error
-        raise AssertionError("the last attempt returned or raised")
 
     def _lost(self, error: BaseException) -> LinkLost:
         return LinkLost(f"the connection to {self.name} is lost: {error or type(error).__name__}")
@@ -97,12 +76,12 @@ class SshLink:
 class SshRun:
     """A command of the host under way."""
 
-    def __init__(self, channel: Channel, timeout_s: float, places: threading.BoundedSemaphore) -> None:
+    def __init__(self, channel: Channel, timeout_s: float, sessions: Sessions) -> None:
         self.end = End.LOST
         self.exit: int | None = None
         self._channel = channel
         self._timeout_s = timeout_s
-        self._places = places
+        self._sessions = sessions
         self._closed = False
         self._began = time.monotonic()
 
@@ -149,11 +128,4 @@ class SshRun:
     def close(self) -> None:
         if not self._closed:
             self._closed = True
-            _closed(self._channel)
-            self._places.release()
-
-
-def _closed(channel: Channel) -> None:
-    """Closing sends something; where the connection is gone, the channel is too."""
-    with suppress(EOFError, OSError):
-        channel.close()
+            self._sessions.give_back(self._channel)
