@@ -1,0 +1,26 @@
+"""A tokenizer that is slow for every prompt, as a pure-Python one is (planted by LAB_TOKENIZE_MS)."""
+
+import time
+from types import ModuleType
+from typing import Any
+
+
+def slow_down(module: ModuleType, seconds: float) -> None:
+    """Each text that SGLang's tokenizer manager encodes takes `seconds` more, on the manager's own event loop."""
+    load = module.get_tokenizer
+
+    def get_tokenizer(*args: Any, **kwargs: Any) -> Any:
+        tokenizer = load(*args, **kwargs)
+        slow = type("SlowTokenizer", (type(tokenizer),), {"__call__": _slowly(type(tokenizer).__call__, seconds)})
+        tokenizer.__class__ = slow
+        return tokenizer
+
+    module.get_tokenizer = get_tokenizer
+
+
+def _slowly(real: Any, seconds: float) -> Any:
+    def encode(self: Any, *args: Any, **kwargs: Any) -> Any:
+        time.sleep(seconds)
+        return real(self, *args, **kwargs)
+
+    return encode

@@ -1,0 +1,107 @@
+"""Loads: too few users, too little offered, long prompts, none at all."""
+
+from ppagent_lab.cases.common import DEPTH, EMULATED, LIMIT, NEVER, OPERATOR
+from ppagent_lab.shapes import Alternative, Answer, Case, Device, Load
+
+STAGE = Device(stage_ms=(40,), per_request_ms=(4,))
+
+CASES = (
+    Case(
+        name="lab-two-users-pp4",
+        title="Two users on four stages",
+        question="Two of us use it and each gets 6 tok/s. Which flag makes a single answer faster?",
+        pp=4,
+        device=STAGE,
+        load=Load(clients=2),
+        stated=("Two clients send one request after the other.",),
+        answer=Answer(
+            verdict="healthy",
+            causes=("PP002",),
+            also_accepted=(*EMULATED, "LB001", "PP009", "PP001"),
+            must_not_support=(*NEVER, "KV001", "KV002", "PP003", "PP004", "PP008"),
+            ruled_out=("KV001", "PP003"),
+            forbidden_changes=(DEPTH,),
+            note="Two requests cannot keep four stages busy; one answer's speed is the sum of the stages.",
+        ),
+    ),
+    Case(
+        name="lab-client-waits-pp4",
+        title="A client that thinks longer than the server works",
+        question="Our nightly job reaches 12 tok/s of the 60 we measured in the spring. What is wrong with the server?",
+        version="0.5.10",
+        pp=4,
+        device=STAGE,
+        load=Load(clients=4, think_s=12.0, output_tokens=(16, 24)),
+        arguments=(LIMIT, "2"),
+        measure_s=60,
+        stated=("The job has four workers, and each works on an answer for a while before it asks again.",),
+        answer=Answer(
+            verdict="healthy",
+            causes=("LB001",),
+            also_accepted=(*EMULATED, "PP002"),
+            must_not_support=(*NEVER, "KV001", "KV002", "PP001", "PP003", "PP004", "PP008"),
+            ruled_out=("KV001",),
+            forbidden_changes=(DEPTH, LIMIT),
+            note="Nothing waits; most of the time fewer requests are under way than there are clients.",
+        ),
+    ),
+    Case(
+        name="lab-long-prompts-pp4",
+        title="Answers pause whenever a long prompt comes in",
+        question="Chats stutter: two, three seconds without a token, then it goes on. Only since the new import job.",
+        pp=4,
+        device=Device(stage_ms=(40,), per_request_ms=(4,), per_token_ms=(0.4,)),
+        load=Load(clients=12, long_every=6, long_tokens=3000, long_output=4),
+        arguments=(LIMIT, "3", "--chunked-prefill-size", "512"),
+        measure_s=60,
+        answer=Answer(
+            verdict="diagnosed",
+            causes=("PP005",),
+            also_accepted=(*EMULATED, "PR001"),
+            must_not_support=(*NEVER, "KV001", "KV002", "PP001", "PP002", "PP003", "PP004", "PP006", "PP008"),
+            ruled_out=("KV001",),
+            fixes=(
+                OPERATOR,
+                Alternative(set={"--prefill-decode-interval": "1..16"}),
+                Alternative(set={"--chunked-prefill-size": "128..3000"}),
+            ),
+            forbidden_changes=(DEPTH, "--chunked-prefill-size=-1"),
+            note="A prompt of 3,000 tokens runs as six chunks, and until it is done no slot decodes.",
+        ),
+    ),
+    Case(
+        name="lab-documents-in-labels-out-pp4",
+        title="Long documents in, five tokens out",
+        question="The GPUs work all the time and I get 10 tok/s. That cannot be right.",
+        pp=4,
+        device=Device(stage_ms=(20,), per_request_ms=(2,), per_token_ms=(0.3,)),
+        load=Load(clients=8, input_tokens=(1500, 2000), output_tokens=(4, 6)),
+        stated=("Every request is a document of about 1,700 tokens, and the answer is a label of five tokens.",),
+        measure_s=60,
+        answer=Answer(
+            verdict="healthy",
+            causes=("PR001",),
+            also_accepted=(*EMULATED, "ME001", "LB001", "PP005"),
+            must_not_support=(*NEVER, "KV001", "KV002", "PP002", "PP003", "PP004", "PP008"),
+            ruled_out=("KV001",),
+            forbidden_changes=(DEPTH, "--chunked-prefill-size=-1"),
+            note="350 prompt tokens for one of the answer: the server computes prompts, which tok/s does not count.",
+        ),
+    ),
+    Case(
+        name="lab-no-load-pp2",
+        title="Freshly started, nobody uses it",
+        question="I launched with these flags. How can I make it faster?",
+        pp=2,
+        device=STAGE,
+        load=None,
+        answer=Answer(
+            verdict="not_enough_evidence",
+            also_accepted=EMULATED,
+            must_not_support=(*NEVER, "KV001", "KV002", "PP001", "PP002", "PP003", "PP004", "LB001", "CP002"),
+            forbidden_changes=(LIMIT, DEPTH),
+            evidence=(),
+            note="No request was served, so nothing is known about its speed.",
+        ),
+    ),
+)
