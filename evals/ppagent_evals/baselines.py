@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ppagent.causes.catalog import all_causes
-from ppagent_evals.runner import rules_brain
+from ppagent_evals.diagnosing import diagnosed_by
 from ppagent_evals.scorer import Document
 
 
@@ -24,7 +24,7 @@ def always_graphs(recording: Path) -> Document:
 
 def first_rule(recording: Path) -> Document:
     """The first supported cause in the order of the list, with a constant confidence: one cause and no second."""
-    document = dict(rules_brain(recording))
+    document = dict(diagnosed_by("rules", "", "", recording))
     supported = sorted(h["cause"] for h in document["hypotheses"] if h["state"] == "supported")
     kept = supported[:1]
     document["hypotheses"] = [

@@ -1,40 +1,37 @@
-"""ppagent eval: scores brains on recorded incidents."""
+"""ppagent eval: scores brains on recorded incidents, offline."""
 
 import argparse
 import json
 import multiprocessing
 import os
 import sys
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
 from ppagent.errors import ExitStatus, UserError
-from ppagent_evals.baselines import always_graphs, chance, first_rule
+from ppagent_evals.brains import BASELINES, NAMES, VARYING, brain_to_score
 from ppagent_evals.check_case import faults_of
-from ppagent_evals.perturb import run_variant, summary, variants_of
+from ppagent_evals.peers import peers_line, peers_of
+from ppagent_evals.perturb import VariantResult, run_variant, summary, variants_of
 from ppagent_evals.results import Summary, as_document, compare, summarise
-from ppagent_evals.runner import CaseResult, Diagnose, auto_brain, find_incidents, rules_brain, run_all
-from ppagent_evals.table import as_markdown, as_text, failures, origin_line, reliability_text
+from ppagent_evals.runner import CaseResult, Diagnose, find_incidents, run_all
+from ppagent_evals.table import as_markdown, as_text, cost_lines, failures, origin_line, reliability_text
 
 NAME = "eval"
 HELP = "Scores brains on recorded incidents, offline."
 
-BRAINS: Mapping[str, Diagnose] = {
-    "rules": rules_brain,
-    "auto": auto_brain,
-    "chance": chance,
-    "always-graphs": always_graphs,
-    "first-rule": first_rule,
-}
 DEFAULT_FOLDER = Path("evals/incidents")
+SECONDS, SECONDS_WITH_A_MODEL = 60.0, 900.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("folders", nargs="*", type=Path, metavar="DIR", help="recordings with answers (evals/incidents)")
-    add("--brain", action="append", choices=tuple(BRAINS), help="brain to score; repeatable (rules)")
-    add("--baselines", action="store_true", help="score the baselines too")
+    add("--brain", action="append", choices=NAMES, help="brain to score; repeatable (rules)")
+    add("--baselines", action="store_true", help="score the baselines too, and show the peers' last run")
+    add("--model", default="", metavar="NAME", help="model of the llm brain, or a profile's name")
+    add("--base-url", default="", metavar="URL", help="its OpenAI-compatible endpoint")
+    add("--repeats", type=int, default=1, metavar="N", help="run llm and auto N times, and show the spread (1)")
     add("--format", choices=("text", "json", "markdown"), default="text")
     add("--json", type=Path, metavar="FILE", help="save the run there, for --compare")
     add("--compare", type=Path, metavar="BEFORE.json", help="show what got better and worse since a saved run")
@@ -42,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--perturb", action="store_true", help="also spoil every case and count wrong causes")
     add("--check", action="store_true", help="say what each case lacks, and score nothing")
     add("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="cases at a time")
-    add("--seconds", type=float, default=60.0, metavar="S", help="time-out of a case")
+    add("--seconds", type=float, metavar="S", help="time-out of a case (60; 900 with a model)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -52,35 +49,55 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"{missing} does not exist.", "Name the folder of the recorded incidents.")
     if args.check:
         return _check(folders)
+    if args.repeats < 1:
+        raise UserError("--repeats is at least 1.", "Name how often each case is to run.")
     recordings = find_incidents(folders)
-    names = args.brain or ["rules"]
-    if args.baselines:
-        names = list(dict.fromkeys([*names, "first-rule", "always-graphs", "chance"]))
-    results = {name: _run(name, recordings, args) for name in names}
+    brains = _brains(args)
+    results = {name: _run(name, diagnose, recordings, args) for name, diagnose in brains.items()}
+    results |= peers_of(recordings) if args.baselines else {}
     summaries = [summarise(name, rows) for name, rows in results.items()]
-    document = json.dumps(as_document(summaries, results), indent=2)
+    spoiled = _spoiled(recordings, next(iter(brains.values())), args.workers) if args.perturb else []
+    document = json.dumps(as_document(summaries, results, spoiled), indent=2)
     if args.json is not None:
         args.json.write_text(document + "\n", encoding="utf-8")
     match args.format:
         case "json":
             print(document)
         case "markdown":
-            print(f"{as_markdown(summaries)}\n\n{origin_line(summaries[0])}")
+            print("\n\n".join(part for part in _markdown(summaries, args) if part))
         case _:
-            _print_text(args, results, summaries)
+            print("\n\n".join(part for part in _text(args, results, summaries, spoiled) if part))
     return ExitStatus.OK if summaries[0].passed >= args.min_score else ExitStatus.FAILURE
 
 
-def _print_text(args: argparse.Namespace, results: dict[str, list[CaseResult]], summaries: list[Summary]) -> None:
+def _brains(args: argparse.Namespace) -> dict[str, Diagnose]:
+    names = args.brain or ["rules"]
+    if args.baselines:
+        names = list(dict.fromkeys([*names, *BASELINES]))
+    return {name: brain_to_score(name, model=args.model, base_url=args.base_url) for name in names}
+
+
+def _markdown(summaries: list[Summary], args: argparse.Namespace) -> list[str]:
+    peers = peers_line() if args.baselines else ""
+    return [as_markdown(summaries), origin_line(summaries[0]), cost_lines(summaries), peers]
+
+
+def _text(
+    args: argparse.Namespace,
+    results: dict[str, list[CaseResult]],
+    summaries: list[Summary],
+    spoiled: list[VariantResult],
+) -> list[str]:
     first = next(iter(results.values()))
-    parts = [as_text(summaries), origin_line(summaries[0]), failures(first), reliability_text(first)]
+    parts = [as_text(summaries), cost_lines(summaries), peers_line() if args.baselines else ""]
+    parts += [origin_line(summaries[0]), failures(first), reliability_text(first)]
     if summaries[0].brier is not None:
         parts.append(f"Brier score {summaries[0].brier:.3f}")
-    if args.perturb:
-        parts.append(_perturbed(args, next(iter(results))))
+    if spoiled:
+        parts.append(summary(spoiled))
     if args.compare is not None:
         parts.append("\n".join(compare(args.compare, results)) or "no case changed")
-    print("\n\n".join(part for part in parts if part))
+    return parts
 
 
 def _check(folders: list[Path]) -> int:
@@ -97,20 +114,22 @@ def _cases_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else [folder]
 
 
-def _perturbed(args: argparse.Namespace, brain: str) -> str:
-    recordings = [path for path in find_incidents(args.folders or [DEFAULT_FOLDER]) if path.is_dir()]
-    jobs = [variant for recording in recordings for variant in variants_of(recording)]
-    with multiprocessing.get_context("fork").Pool(max(1, args.workers)) as pool:
-        return summary(pool.map(partial(run_variant, diagnose=BRAINS[brain]), jobs, chunksize=8))
+def _spoiled(recordings: tuple[Path, ...], diagnose: Diagnose, workers: int) -> list[VariantResult]:
+    """The first brain over every spoiled copy of every recorded folder."""
+    jobs = [variant for recording in recordings if recording.is_dir() for variant in variants_of(recording)]
+    with multiprocessing.get_context("fork").Pool(max(1, workers)) as pool:
+        return pool.map(partial(run_variant, diagnose=diagnose), jobs, chunksize=8)
 
 
-def _run(name: str, recordings: tuple[Path, ...], args: argparse.Namespace) -> list[CaseResult]:
+def _run(name: str, diagnose: Diagnose, recordings: tuple[Path, ...], args: argparse.Namespace) -> list[CaseResult]:
     """One brain over all incidents, with a count on a terminal's standard error."""
     rows: list[CaseResult] = []
-    for row in run_all(recordings, BRAINS[name], workers=args.workers, seconds=args.seconds):
+    repeats = args.repeats if name in VARYING else 1
+    seconds = args.seconds or (SECONDS_WITH_A_MODEL if name in VARYING else SECONDS)
+    for row in run_all(recordings, diagnose, workers=args.workers, seconds=seconds, repeats=repeats):
         rows.append(row)
         if sys.stderr.isatty():
-            print(f"\r{name}: {len(rows)} of {len(recordings)}", end="", file=sys.stderr, flush=True)
+            print(f"\r{name}: {len(rows)} of {len(recordings) * repeats}", end="", file=sys.stderr, flush=True)
     if sys.stderr.isatty():
         print(file=sys.stderr)
     return rows

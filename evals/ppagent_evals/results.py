@@ -1,12 +1,13 @@
 """Results of a run as figures: shares by brain, a reliability table, and what changed since another run."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from ppagent.errors import UserError
+from ppagent_evals.perturb import VariantResult
 from ppagent_evals.runner import CaseResult
 
 SCHEMA_VERSION = 1
@@ -33,16 +34,25 @@ class Summary:
     crashed: int
     seconds: float
     brier: float | None
+    repeats: int
+    spread: float
+    """Half the distance between the best and the worst repeat's share of passed cases."""
+    calls: float
+    """Mean of questions asked of tools."""
+    tokens: float
+    """Mean of a model's tokens, prompts and replies."""
+    usd: float
+    """Sum over all cases and repeats."""
 
 
 def summarise(brain: str, results: Sequence[CaseResult]) -> Summary:
     """The figures of one brain. A case that crashed counts as wrong in everything that it asks for."""
-    count = len(results)
+    count, cases = len(results), len({result.id for result in results})
     scores = [result.score for result in results if result.score is not None]
-    origins = [result.origin for result in results]
+    origins = list({result.id: result.origin for result in results}.values())
     return Summary(
         brain=brain,
-        cases=count,
+        cases=cases,
         measured=origins.count("measured"),
         reconstructed=origins.count("reconstructed"),
         synthetic=origins.count("synthetic"),
@@ -57,7 +67,20 @@ def summarise(brain: str, results: Sequence[CaseResult]) -> Summary:
         crashed=count - len(scores),
         seconds=sum(result.seconds for result in results) / count,
         brier=brier_score(results),
+        repeats=len({result.repeat for result in results}),
+        spread=_spread(results),
+        calls=sum(result.calls for result in results) / count,
+        tokens=sum(result.tokens for result in results) / count,
+        usd=sum(result.usd for result in results),
     )
+
+
+def _spread(results: Sequence[CaseResult]) -> float:
+    shares = []
+    for repeat in sorted({result.repeat for result in results}):
+        passed = [result.passed for result in results if result.repeat == repeat]
+        shares.append(sum(passed) / len(passed))
+    return (max(shares) - min(shares)) / 2
 
 
 def _share(values: Sequence[float]) -> float | None:
@@ -87,15 +110,20 @@ def reliability(results: Sequence[CaseResult]) -> tuple[tuple[float, float, int,
     return tuple(rows)
 
 
-def as_document(summaries: Sequence[Summary], results: Mapping[str, Sequence[CaseResult]]) -> dict[str, Any]:
-    """The run as JSON."""
+def as_document(
+    summaries: Sequence[Summary],
+    results: Mapping[str, Sequence[CaseResult]],
+    spoiled: Sequence[VariantResult] = (),
+) -> dict[str, Any]:
+    """The run as JSON; `spoiled` are the copies that were made worse, where that was asked for."""
     return {
         "schema_version": SCHEMA_VERSION,
         "summary": [asdict(summary) for summary in summaries],
         "cases": {
-            brain: [asdict(r) | {"passed": r.passed} for r in sorted(rows, key=lambda r: r.id)]
+            brain: [asdict(r) | {"passed": r.passed} for r in sorted(rows, key=lambda r: (r.id, r.repeat))]
             for brain, rows in results.items()
         },
+        "spoiled": [asdict(result) for result in spoiled],
     }
 
 
@@ -107,9 +135,21 @@ def compare(before: Path, results: Mapping[str, Sequence[CaseResult]]) -> tuple[
         raise UserError(f"{before} holds no saved eval run.", "Save one with `ppagent eval --json FILE`.") from error
     lines = []
     for brain, rows in results.items():
-        earlier = {case["id"]: bool(case["passed"]) for case in cases.get(brain, ())}
-        for row in sorted(rows, key=lambda row: row.id):
-            was = earlier.get(row.id)
-            if was is not None and was != row.passed:
-                lines.append(f"{brain}: {row.id} got {'better' if row.passed else 'worse'}")
+        earlier, now = _passed_by_case(cases.get(brain, ())), _passed_by_case([_told_of(row) for row in rows])
+        for case in sorted(set(earlier) & set(now)):
+            if earlier[case] != now[case]:
+                better = now[case] > earlier[case]
+                lines.append(f"{brain}: {case} got {'better' if better else 'worse'}")
     return tuple(lines)
+
+
+def _told_of(row: CaseResult) -> Mapping[str, Any]:
+    return {"id": row.id, "passed": row.passed}
+
+
+def _passed_by_case(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """Share of passed repeats by case."""
+    passed: dict[str, list[bool]] = {}
+    for row in rows:
+        passed.setdefault(row["id"], []).append(bool(row["passed"]))
+    return {case: sum(each) / len(each) for case, each in passed.items()}

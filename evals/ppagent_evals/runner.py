@@ -1,11 +1,10 @@
 """Every incident as a fresh investigation: in parallel, with a time-out; a crash fails its case, not the run."""
 
-import json
 import multiprocessing
 import signal
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from types import FrameType
@@ -32,6 +31,13 @@ class CaseResult:
     supported: tuple[str, ...] = ()
     confidences: tuple[tuple[str, float, bool], ...] = ()
     """(cause, posterior, whether the answer has it) of every hypothesis that was decided or left open."""
+    repeat: int = 0
+    """Which run of the same case this is, from 0."""
+    calls: int = 0
+    """Questions asked of tools."""
+    steps: int = 0
+    tokens: int = 0
+    usd: float = 0.0
 
     @property
     def passed(self) -> bool:
@@ -65,9 +71,11 @@ def _single_file(answer: Path) -> Path | None:
     return next((path for path in (answer.with_name(name), answer.with_name(name + ".log")) if path.is_file()), None)
 
 
-def run_all(recordings: Sequence[Path], diagnose: Diagnose, *, workers: int, seconds: float) -> Iterator[CaseResult]:
-    """Results as they come in, in no order."""
-    jobs = [(recording, diagnose, seconds) for recording in recordings]
+def run_all(
+    recordings: Sequence[Path], diagnose: Diagnose, *, workers: int, seconds: float, repeats: int = 1
+) -> Iterator[CaseResult]:
+    """Results as they come in, in no order; each case `repeats` times."""
+    jobs = [(recording, diagnose, seconds, repeat) for repeat in range(repeats) for recording in recordings]
     if workers < 2:
         yield from map(_run_job, jobs)
         return
@@ -75,9 +83,9 @@ def run_all(recordings: Sequence[Path], diagnose: Diagnose, *, workers: int, sec
         yield from pool.imap_unordered(_run_job, jobs)
 
 
-def _run_job(job: tuple[Path, Diagnose, float]) -> CaseResult:
-    recording, diagnose, seconds = job
-    return run_case(recording, diagnose, seconds)
+def _run_job(job: tuple[Path, Diagnose, float, int]) -> CaseResult:
+    recording, diagnose, seconds, repeat = job
+    return replace(run_case(recording, diagnose, seconds), repeat=repeat)
 
 
 def run_case(recording: Path, diagnose: Diagnose, seconds: float) -> CaseResult:
@@ -102,7 +110,7 @@ def run_case(recording: Path, diagnose: Diagnose, seconds: float) -> CaseResult:
     if document is None:
         return CaseResult(recording.name, origin, None, took, error)
     held = {*answer.causes, *answer.also_accepted}
-    hypotheses = document["hypotheses"]
+    hypotheses, cost = document["hypotheses"], document["cost"]
     return CaseResult(
         recording.name,
         origin,
@@ -113,33 +121,12 @@ def run_case(recording: Path, diagnose: Diagnose, seconds: float) -> CaseResult:
         confidences=tuple(
             (h["cause"], h["confidence"], h["cause"] in held) for h in hypotheses if h["because"] or h["against"]
         ),
+        calls=sum(cost["tool_calls"].values()),
+        steps=cost.get("steps", 0),
+        tokens=cost.get("tokens", 0),
+        usd=cost.get("usd", 0.0),
     )
 
 
 def _alarm(_signal: int, _frame: FrameType | None) -> None:
     raise _TookTooLong
-
-
-def rules_brain(recording: Path) -> Document:
-    """The rules brain, in this process."""
-    return _diagnose(recording, "rules")
-
-
-def auto_brain(recording: Path) -> Document:
-    """A model where one is configured, else the rules brain."""
-    return _diagnose(recording, "auto")
-
-
-def _diagnose(recording: Path, brain: str) -> Document:
-    import sys
-
-    from ppagent.agent.investigation import investigate
-    from ppagent.brains.brain import brain_of
-    from ppagent.changes.plan import make_plan
-    from ppagent.plugins import discover
-    from ppagent.report.json_report import as_json
-    from ppagent.targets.open import open_target
-
-    found = investigate(open_target(str(recording), sys.stdin), discover(), brain=brain_of(brain), planner=make_plan)
-    document: Document = json.loads(as_json(found))
-    return document

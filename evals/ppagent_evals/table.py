@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ppagent_evals.results import Summary, reliability
 from ppagent_evals.runner import CaseResult
 
-COLUMNS = ("brain", "passed", "verdict", "causes", "fix", "harm", "grounding", "forecast", "s/case")
+COLUMNS = ("brain", "passed", "verdict", "causes", "ruled", "fix", "harm", "grounding", "forecast", "calls", "s/case")
 
 
 def _cells(summary: Summary) -> tuple[str, ...]:
@@ -14,13 +14,15 @@ def _cells(summary: Summary) -> tuple[str, ...]:
 
     return (
         summary.brain,
-        share(summary.passed),
+        share(summary.passed) + (f" ±{summary.spread:.2f}" if summary.repeats > 1 else ""),
         share(summary.verdict),
         share(summary.causes),
+        share(summary.ruled_out),
         share(summary.fix),
         str(summary.harm),
         share(summary.grounding),
         share(summary.forecast),
+        f"{summary.calls:.0f}",
         f"{summary.seconds:.2f}",
     )
 
@@ -30,6 +32,15 @@ def origin_line(summary: Summary) -> str:
     return (
         f"{summary.cases} incidents: {summary.measured} measured (a real SGLang, device emulated), "
         f"{summary.reconstructed} reconstructed from reports, {summary.synthetic} synthetic."
+    )
+
+
+def cost_lines(summaries: Sequence[Summary]) -> str:
+    """What a model's brains spent, one line a brain that asked one."""
+    return "\n".join(
+        f"{s.brain}: {s.tokens:,.0f} tokens a case, {s.usd:.2f} USD in all, {s.repeats} repeat{"" if s.repeats == 1 else "s"}"
+        for s in summaries
+        if s.tokens
     )
 
 

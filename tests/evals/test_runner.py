@@ -1,6 +1,7 @@
 """The runner: a crash or a time-out fails its case and nothing else."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from ppagent.errors import UserError
 from ppagent_evals.results import brier_score, compare, summarise
 from ppagent_evals.runner import find_incidents, run_all, run_case
+from ppagent_evals.table import as_text, cost_lines
 
 
 def incident(folder: Path, name: str) -> Path:
@@ -89,3 +91,28 @@ def test_the_brier_score_of_perfect_confidence_is_zero(tmp_path: Path) -> None:
         return healthy(_recording) | {"hypotheses": [hypothesis]}
 
     assert brier_score([run_case(incident(tmp_path, "a"), sure, 10)]) == 0
+
+
+def test_repeats_of_a_case_show_their_spread(tmp_path: Path) -> None:
+    recordings = [incident(tmp_path, name) for name in ("a", "b")]
+    rows = list(run_all(recordings, healthy, workers=1, seconds=10, repeats=3))
+    assert sorted((row.id, row.repeat) for row in rows) == [(n, k) for n in ("a", "b") for k in range(3)]
+    rows = [replace(row, verdict="", score=None) if row.repeat == 2 and row.id == "a" else row for row in rows]
+    summary = summarise("llm", rows)
+    assert (summary.cases, summary.repeats, summary.spread) == (2, 3, 0.25)
+    assert as_text([summary]).splitlines()[1].split()[1:3] == ["0.83", "±0.25"]
+
+
+def test_the_widest_table_fits_a_hundred_columns(tmp_path: Path) -> None:
+    rows = list(run_all([incident(tmp_path, "a")], healthy, workers=1, seconds=10, repeats=2))
+    summary = replace(summarise("always-graphs", rows), seconds=123.45, calls=99, harm=67)
+    assert max(map(len, as_text([summary]).splitlines())) <= 100
+
+
+def test_what_a_diagnosis_cost_is_kept_by_case(tmp_path: Path) -> None:
+    def dear(recording: Path) -> dict[str, Any]:
+        return healthy(recording) | {"cost": {"tool_calls": {"0": 4, "1": 2}, "steps": 6, "tokens": 900, "usd": 0.5}}
+
+    result = run_case(incident(tmp_path, "a"), dear, 5)
+    assert (result.calls, result.steps, result.tokens, result.usd) == (6, 6, 900, 0.5)
+    assert cost_lines([summarise("llm", [result])]) == "llm: 900 tokens a case, 0.50 USD in all, 1 repeat"
