@@ -26,7 +26,7 @@ from ppagent_evals.writing.traces import Ring, trace  # noqa: E402
 READ = """
 import json, re, sys, time
 from pathlib import Path
-from ppagent.profile.rank import read_rank
+from ppagent.profile.reader import read_rank
 
 def peak_mib():
     return int(re.search(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())[1]) / 1024

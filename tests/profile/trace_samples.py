@@ -5,7 +5,8 @@ import io
 import json
 from typing import IO
 
-from ppagent.profile.rank import RankSummary, read_rank
+from ppagent.profile.rank import RankSummary
+from ppagent.profile.reader import read_rank
 from ppagent.profile.stages import Pipeline, pipeline_of
 from ppagent.sglang.profiling import parse_trace_name
 from ppagent_evals.writing.traces import Ring, traces

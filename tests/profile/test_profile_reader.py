@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from trace_samples import event, packed, summary, trace_of
 
 from ppagent.errors import ToolError
-from ppagent.profile import rank as module
-from ppagent.profile.rank import read_rank
+from ppagent.profile import reader as module
+from ppagent.profile.reader import read_rank
 
 SEND = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"
 REDUCE = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"

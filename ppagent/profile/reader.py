@@ -1,0 +1,221 @@
+"""One rank's trace, sorted as it comes and summed up at its end: only times are kept."""
+
+import re
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import IO, Any, TypeGuard
+
+from ppagent.errors import ToolError
+from ppagent.profile.events import read_events
+from ppagent.profile.kernels import Kind, call_kind, kernel_kind
+from ppagent.profile.rank import RankSummary
+from ppagent.profile.spans import Cover, Span, Spans
+from ppagent.profile.steps import step_tally
+from ppagent.sglang.profiling import MARKS, RUN, SCHEDULING, Step, parse_step
+
+LATEST_US = 1e16
+LONGEST_US = 1e11
+MOST_MARKS = 1_000_000
+"""More than any profile of some steps holds, and still bounded."""
+FEWEST_STEPS = 3
+MOST_RANKS = 1 << 20
+LONGEST_QUOTE = 200
+_ESCAPED = re.compile(r'["\\/]')
+"""Characters that may stand otherwise in the trace's text."""
+COUNTED = ("kernel", "user_annotation", "cuda_runtime", "cuda_driver", "hip_runtime")
+"""Categories of events that count. A mark of the host comes again as `gpu_user_annotation`, on the card's time."""
+
+_kernel = lru_cache(8192)(kernel_kind)
+_call = lru_cache(1024)(call_kind)
+
+
+def read_rank(packed: IO[bytes], name: str) -> RankSummary:
+    """Reads a rank's trace, as it comes. Raises ToolError where it is none, or is not whole."""
+    reader = _Reader()
+    for event in read_events(packed, name, reader.header):
+        reader.add(event)
+    if not reader.took_time:
+        raise ToolError(f"{name} holds no event that takes time")
+    return reader.summary()
+
+
+class _Reader:
+    """Sorts events as they come; keeps times only."""
+
+    def __init__(self) -> None:
+        self.took_time = False
+        self._first: float | None = None
+        self._busy, self._collectives, self._waiting = Spans(), Spans(), Spans()
+        self._working = Spans()
+        self._marks: dict[str, Spans] = {}
+        self._steps: list[tuple[int, int, Step]] = []
+        self._launches, self._graphs = array("q"), array("q")
+        self._devices: Counter[str] = Counter()
+        self._world: dict[str, int] = {}
+        self._quote = _Quote()
+        self._unread = 0
+        self._marked = 0
+
+    def header(self, name: str, value: object) -> None:
+        if name != "distributedInfo" or not isinstance(value, dict):
+            return
+        for key in ("rank", "world_size"):
+            number = value.get(key)
+            if isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= MOST_RANKS:
+                self._world[key] = number
+
+    def add(self, event: Mapping[str, Any]) -> None:
+        if event.get("ph") != "X":
+            return
+        self.took_time = True
+        name, category = event.get("name"), event.get("cat")
+        if category not in COUNTED or not isinstance(name, str):
+            return
+        span = self._span(event)
+        if span is None:
+            self._unread += 1
+            return
+        match category:
+            case "kernel":
+                self._add_kernel(name, span, event.get("args"))
+            case "user_annotation":
+                self._add_mark(name, span)
+            case _:
+                self._add_call(name, span)
+
+    def _span(self, event: Mapping[str, Any]) -> Span | None:
+        """Start and end, ns from the first event."""
+        at, took = event.get("ts"), event.get("dur", 0)
+        if not _is_time(at, LATEST_US) or not _is_time(took, LONGEST_US) or took < 0:
+            return None
+        if self._first is None:
+            self._first = at
+        start = round((at - self._first) * 1000)
+        return start, start + round(took * 1000)
+
+    def _add_kernel(self, name: str, span: Span, args: object) -> None:
+        self._quote.offer(0, name)
+        match _kernel(name[:400]):
+            case Kind.WAIT:
+                self._waiting.add(*span)
+            case Kind.COLLECTIVE:
+                self._collectives.add(*span)
+            case _:
+                self._working.add(*span)
+        device = args.get("device") if isinstance(args, dict) else None
+        if isinstance(device, int) and len(self._devices) < 64:
+            self._devices[str(device)] += 1
+
+    def _add_call(self, name: str, span: Span) -> None:
+        match _call(name[:200]):
+            case Kind.LAUNCH:
+                self._quote.offer(1, name)
+                self._launches.append(span[0])
+            case Kind.GRAPH:
+                self._quote.offer(3, name)
+                self._graphs.append(span[0])
+
+    def _add_mark(self, name: str, span: Span) -> None:
+        step = parse_step(name)
+        if step is None and name not in MARKS:
+            return
+        self._marked += 1
+        if self._marked > MOST_MARKS:
+            raise ToolError(f"the trace holds more than {MOST_MARKS} marked stretches: it is of more than some steps")
+        if step is not None:
+            self._quote.offer(4 + step.batch if step.decodes else 2, name)
+            self._steps.append((*span, step))
+        else:
+            self._quote.offer(2, name)
+            self._marks.setdefault(name, Spans()).add(*span)
+
+    def summary(self) -> RankSummary:
+        forwards = self._forwards()
+        window = _window(forwards) or self._extent()
+        kernels = len(self._working) + len(self._collectives) + len(self._waiting)
+        marks = {name: spans.cover().within(window) for name, spans in self._marks.items()}
+        parts = _Parts(self._working, self._collectives, self._waiting, window, kernels)
+        inside = Cover(forwards).within(window) if forwards else None
+        scheduling = _joined([marks[name] for name in SCHEDULING if name in marks]) if RUN in marks else None
+        return RankSummary(
+            _ms(window[1] - window[0]),
+            max(0, len(forwards) - 1),
+            kernels,
+            busy_ms=_ms(parts.busy.total),
+            collectives_ms=_ms(parts.collectives.total),
+            waiting_ms=_ms(parts.waiting.total),
+            inside_ms=None if inside is None else _ms(parts.idle.shared(inside).total),
+            outside_ms=None if inside is None else _ms(parts.idle.without(inside).total),
+            scheduling_ms=None if scheduling is None else _ms(parts.idle.shared(scheduling).total),
+            host_ms={name: _ms(cover.total) for name, cover in marks.items()},
+            tally=step_tally(forwards, sorted(self._steps, key=_start), self._launches, self._graphs),
+            modes=Counter(step.mode for _, _, step in self._steps),
+            global_rank=self._world.get("rank"),
+            world=self._world.get("world_size"),
+            devices=tuple(sorted(self._devices)),
+            unread=self._unread,
+            quote=self._quote.text,
+        )
+
+    def _forwards(self) -> list[Span]:
+        """The host's forwards: what the loop marks, else what the model runner marks."""
+        runs = list(self._marks[RUN]) if RUN in self._marks else []
+        return runs or sorted((start, end) for start, end, _ in self._steps)
+
+    def _extent(self) -> Span:
+        """From the first kernel to the end of the last one; without kernels, of the marks."""
+        for group in ([self._working, self._collectives, self._waiting], list(self._marks.values())):
+            cover = _joined([spans.cover() for spans in group])
+            spans = list(cover)
+            if spans:
+                return spans[0][0], spans[-1][1]
+        return 0, 0
+
+
+class _Quote:
+    """The name of the event that is worth most, of those that stand in a trace as they are read."""
+
+    def __init__(self) -> None:
+        self.text, self._worth = "", -1
+
+    def offer(self, worth: int, name: str) -> None:
+        if worth > self._worth and name.isascii() and name.isprintable() and not _ESCAPED.search(name):
+            self.text, self._worth = name[:LONGEST_QUOTE], worth
+
+
+class _Parts:
+    """The window, taken apart."""
+
+    def __init__(self, working: Spans, collectives: Spans, waiting: Spans, window: Span, kernels: int) -> None:
+        computing = working.cover().within(window)
+        together = collectives.cover().within(window)
+        self.busy = computing.joined(together)
+        self.collectives = together.without(computing)
+        self.waiting = waiting.cover().within(window).without(self.busy)
+        self.idle = Cover([window]).without(self.busy).without(self.waiting) if kernels else Cover()
+
+
+def _window(forwards: Sequence[Span]) -> Span | None:
+    """From the first start to the last one; None where there are too few to make whole periods."""
+    return (forwards[0][0], forwards[-1][0]) if len(forwards) >= FEWEST_STEPS else None
+
+
+def _joined(covers: Sequence[Cover]) -> Cover:
+    found = Cover()
+    for cover in covers:
+        found = found.joined(cover)
+    return found
+
+
+def _is_time(value: object, most: float) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and -most <= value <= most
+
+
+def _start(step: tuple[int, int, Step]) -> int:
+    return step[0]
+
+
+def _ms(ns: int) -> float:
+    return ns / 1e6
