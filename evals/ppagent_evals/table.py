@@ -37,11 +37,12 @@ def origin_line(summary: Summary) -> str:
 
 def cost_lines(summaries: Sequence[Summary]) -> str:
     """What a model's brains spent, one line a brain that asked one."""
-    return "\n".join(
-        f"{s.brain}: {s.tokens:,.0f} tokens a case, {s.usd:.2f} USD in all, {s.repeats} repeat{"" if s.repeats == 1 else "s"}"
-        for s in summaries
-        if s.tokens
-    )
+    return "\n".join(_cost_line(summary) for summary in summaries if summary.tokens)
+
+
+def _cost_line(summary: Summary) -> str:
+    runs = "1 run" if summary.repeats == 1 else f"{summary.repeats} runs"
+    return f"{summary.brain}: {summary.tokens:,.0f} tokens a case, {summary.usd:.2f} USD in all, {runs}"
 
 
 def as_text(summaries: Sequence[Summary]) -> str:

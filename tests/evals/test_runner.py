@@ -115,4 +115,4 @@ def test_what_a_diagnosis_cost_is_kept_by_case(tmp_path: Path) -> None:
 
     result = run_case(incident(tmp_path, "a"), dear, 5)
     assert (result.calls, result.steps, result.tokens, result.usd) == (6, 6, 900, 0.5)
-    assert cost_lines([summarise("llm", [result])]) == "llm: 900 tokens a case, 0.50 USD in all, 1 repeat"
+    assert cost_lines([summarise("llm", [result])]) == "llm: 900 tokens a case, 0.50 USD in all, 1 run"
