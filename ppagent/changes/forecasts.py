@@ -1,24 +1,30 @@
-"""What a change would give, as a range: only for changes that the ring model can price, and never without a level."""
+"""What a change would give, as a range: every forecast of a proposal, a chat or `ppagent predict` is made here.
+
+Only changes that the pipeline model can price get one, and never without a measured level.
+"""
+
+from dataclasses import replace
 
 from ppagent.causes.cause import Change
-from ppagent.causes.graphs import OFF_SWITCHES
+from ppagent.causes.graphs import OFF_SWITCHES, asked_off, effective_off, forced_off
 from ppagent.causes.physics import measured_levels, ring_of, roofline_of
+from ppagent.causes.situation import no_cuda
 from ppagent.causes.split import layer_split
 from ppagent.changes.proposal import Predicted
 from ppagent.evidence.facts import Facts
-from ppagent.model.deployment import Deployment
 from ppagent.model.forecast import Forecast
-from ppagent.model.graph import GraphCase, forecast_graph, forecast_graph_and_spread
-from ppagent.model.spread import forecast_limit
+from ppagent.model.whatif import Server, Settings, what_if
 from ppagent.sglang.layers import parse_partition
 
 SLOT_LIMIT_FLAGS = ("--pp-max-micro-batch-size", "--max-micro-batch-size")
+DEPTH_FLAG = "--pp-async-batch-depth"
+PARTITION = "SGLANG_PP_LAYER_PARTITION"
 
 
 def forecast(change: Change, facts: Facts) -> Predicted | None:
     """tok/s at the highest measured concurrency after `change`; None where the model has no ground to stand on."""
     levels = measured_levels(facts)
-    if not levels:
+    if not levels or levels[-1].concurrency < 1:
         return None
     found = _forecast(change, facts, levels[-1].concurrency)
     if found is None:
@@ -33,45 +39,55 @@ def forecast(change: Change, facts: Facts) -> Predicted | None:
     )
 
 
+def server_of(facts: Facts) -> Server | None:
+    """The measured server as the model sees it; None without a pipeline of two stages or without a level."""
+    ring = ring_of(facts)
+    if ring is None:
+        return None
+    split, roofline = layer_split(facts), roofline_of(facts)
+    fits = split is None or roofline is None or sum(split.layers) == len(roofline.architecture.layers)
+    now = Settings(
+        slot_limit=ring.slot_limit,
+        async_depth=ring.slots - ring.stages,
+        graph=_graphs_on(facts),
+        split=split.layers if split is not None else None,
+    )
+    return Server(ring.levels, ring.stages, now, roofline if fits else None, shared_host=ring.shared_host, seen=ring)
+
+
+def settings_after(change: Change, now: Settings) -> Settings | None:
+    """The settings that `change` makes of `now`; None where it sets anything that the model does not know."""
+    limit, depth = slot_limit_in(change), change.set.get(DEPTH_FLAG, "")
+    graphs = any(flag in OFF_SWITCHES for flag in change.unset)
+    layers = change.env.get(PARTITION)
+    known = (limit is not None) + depth.isdigit() + graphs + bool(layers)
+    if known != len(change.set) + len(change.unset) + len(change.env) or not known:
+        return None
+    return replace(
+        now,
+        slot_limit=limit if limit is not None else now.slot_limit,
+        async_depth=int(depth) if depth.isdigit() else now.async_depth,
+        graph=graphs or now.graph,
+        split=parse_partition(layers) if layers else now.split,
+    )
+
+
 def slot_limit_in(change: Change) -> int | None:
     """The slot limit that a change sets."""
     return next((int(change.set[flag]) for flag in SLOT_LIMIT_FLAGS if change.set.get(flag, "").isdigit()), None)
 
 
 def _forecast(change: Change, facts: Facts, concurrency: int) -> Forecast | None:
-    limit, graphs = slot_limit_in(change), any(flag in OFF_SWITCHES for flag in change.unset)
-    layers = change.env.get("SGLANG_PP_LAYER_PARTITION")
-    partition = parse_partition(layers) if layers else ()
-    other = len(change.set) - (limit is not None) + len(change.unset) - graphs + len(change.env) - bool(partition)
-    if other or concurrency < 1:
+    server = server_of(facts)
+    then = settings_after(change, server.now) if server is not None else None
+    if server is None or then is None or then == server.now:
         return None
-    case = _graph_case(facts)
-    match limit, graphs, bool(partition):
-        case int(), False, False:
-            ring = ring_of(facts)
-            # Under a limit that makes requests queue, the levels hold waits that the ring knows nothing of.
-            if ring is None or _queues(ring, concurrency):
-                return None
-            return forecast_limit(ring, limit, concurrency).forecast
-        case None, True, False:
-            return forecast_graph(case, concurrency) if case is not None else None
-        case int(), True, _:
-            if case is None or case.roofline is None:
-                return None
-            return forecast_graph_and_spread(case, concurrency, limit, partition or None)
-        case _:
-            return None
-
-
-def _queues(ring: Deployment, concurrency: int) -> bool:
-    """Whether the limit in force leaves requests waiting at that load."""
-    return ring.slot_limit is not None and ring.slot_limit * ring.slots < concurrency
-
-
-def _graph_case(facts: Facts) -> GraphCase | None:
-    split, levels, roofline = layer_split(facts), measured_levels(facts), roofline_of(facts)
-    if split is None or not levels:
+    try:
+        return what_if(server, then, concurrency)
+    except ValueError:  # the model says what it lacks
         return None
-    if roofline is not None and sum(split.layers) != len(roofline.architecture.layers):
-        roofline = None
-    return GraphCase(levels, split.layers, roofline)
+
+
+def _graphs_on(facts: Facts) -> bool:
+    off = (effective_off(facts), asked_off(facts), forced_off(facts), no_cuda(facts))
+    return all(each is None for each in off)

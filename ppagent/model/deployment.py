@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ppagent.model.levels import Level
-from ppagent.model.slots import filled_slots, line_at_fill
+from ppagent.model.roofline import Roofline
+from ppagent.model.slots import admitted, filled_slots, line_at_fill, served, served_levels
 
 Shares = tuple[float, ...]
 
@@ -16,7 +17,7 @@ class Deployment:
     Several views are given where it is not known what a stage waits for: its CPU (layers alone count) or its device
     (the LM head counts too). `slot_limit` is the effective limit now, None where it leaves requests alone.
     `shared_host` is True where all stages compute on the same few CPU cores (`--device cpu`): filling then costs more
-    than any stage shows alone.
+    than any stage shows alone. `roofline` bounds how a turn grows where the levels do not show it.
     """
 
     levels: tuple[Level, ...]
@@ -26,23 +27,44 @@ class Deployment:
     shares: tuple[Shares, ...]
     slot_limit: int | None = None
     shared_host: bool = False
+    roofline: Roofline | None = None
+
+    def running(self, concurrency: int) -> int:
+        """Requests that the limit in force lets run; the others wait for a slot."""
+        return admitted(concurrency, self.slots, self.slot_limit)
+
+    @property
+    def served(self) -> tuple[Level, ...]:
+        """The levels by the requests that ran in them."""
+        return served_levels(self.levels, self.slots, self.slot_limit)
 
     def baseline(self, concurrency: int) -> float:
-        """Throughput now: as measured at that level, else from the line."""
+        """Throughput now: as measured at that level or at one that lets as many run, else from the line."""
         for level in self.levels:
             if level.concurrency == concurrency and level.tokens_per_s is not None:
                 return level.tokens_per_s
-        return 1000.0 * concurrency / self.turn_now_ms(concurrency)
+        running = self.running(concurrency)
+        for level in reversed(self.levels):
+            queued = self.running(level.concurrency) < level.concurrency
+            if queued and running < concurrency and level.tokens_per_s is not None:
+                return level.tokens_per_s
+        return 1000.0 * running / self.turn_now_ms(concurrency)
 
     def turn_now_ms(self, concurrency: int) -> float:
-        """Ring turn now: as measured at that level, else from the line under the lowest fill."""
-        for level in self.levels:
-            if level.concurrency == concurrency:
-                return level.turn_ms
+        """Ring turn now: as measured with as many requests running, else from the line under the lowest fill."""
+        running = self.running(concurrency)
+        measured = [level for level in self.levels if level.concurrency == concurrency]
+        for level in (*measured, *self.served):
+            if self.running(level.concurrency) == running:
+                return served(level, self.slots, self.slot_limit).turn_ms
         line = line_at_fill(self.levels, self.fill[0], self.slots, self.slot_limit)
         if line is None:
-            return self.levels[0].turn_ms
-        return line.turn_ms(concurrency / filled_slots(concurrency, self.fill[0], self.slots, self.slot_limit))
+            return self.served[0].turn_ms
+        return line.turn_ms(running / self.filled(concurrency, self.fill[0]))
+
+    def filled(self, concurrency: int, fill: float) -> float:
+        """Slots that `concurrency` requests fill now if they fill up to `fill` by themselves."""
+        return filled_slots(self.running(concurrency), fill, self.slots, self.slot_limit)
 
 
 def even_shares(stages: int) -> Shares:

@@ -16,7 +16,7 @@ from ppagent.model.readings import (
     forced_reading,
     logged_reading,
 )
-from ppagent.model.slots import FILL_STEP, fills_to_try, line_at_fill, worst_miss
+from ppagent.model.slots import FILL_STEP, admitted, fills_to_try, line_at_fill, served_levels, worst_miss
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,11 @@ def read_fill(
     """Hold every hypothesis against `levels` and say which fills of the ring they allow at `concurrency`.
 
     `concurrency` is the highest level's where it is not given. `slot_limit` (the effective
-    `pp_max_micro_batch_size`) forces a spread that the levels need not show.
+    `pp_max_micro_batch_size`) forces a spread that the levels need not show, and leaves requests waiting above it: a
+    level then tells of those that ran.
     """
     at = concurrency or max((level.concurrency for level in levels), default=1)
+    at, levels = admitted(at, slots, slot_limit), served_levels(levels, slots, slot_limit)
     readings = list(curve_readings(levels, slots))
     tried = fills_to_try(slots) if len(levels) > 2 else []
     allowed = [fill for fill in tried if worst_miss(levels, fill, slots) <= TOLERANCE]

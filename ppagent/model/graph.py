@@ -23,12 +23,14 @@ LARGEST_GAIN = 4.7
 class GraphCase:
     """An eager deployment: levels measured with all requests in one slot, the layers of each stage, its roofline.
 
-    `roofline` is None where model or card are not known; the bounds then rest on the levels alone.
+    `roofline` is None where model or card are not known; the bounds then rest on the levels alone. `slot_limit` is the
+    limit that spread the requests when the levels were measured, None where they shared a slot.
     """
 
     levels: tuple[Level, ...]
     split: tuple[int, ...]
     roofline: Roofline | None = None
+    slot_limit: int | None = None
 
     def __post_init__(self) -> None:
         if not self.levels:
@@ -64,13 +66,19 @@ class GraphCase:
             raise ValueError("an efficiency needs a roofline")
         around_ms = HOP_MS * self.stages + 2 * BOOKKEEPING_MS
         best = max(self.levels, key=lambda level: self._peak_share(level))
-        peak_ms = self.roofline.ring_ms(best.concurrency)
+        peak_ms = self.roofline.ring_ms(self.batch(best))
         low = peak_ms / best.turn_ms
         return min(low, 1.0), min(peak_ms / max(best.turn_ms - around_ms, peak_ms), 1.0)
 
+    def batch(self, level: Level) -> float:
+        """Requests a slot at `level`."""
+        if self.slot_limit is None:
+            return level.concurrency
+        return level.concurrency / min(self.stages, -(-level.concurrency // self.slot_limit))
+
     def _peak_share(self, level: Level) -> float:
         assert self.roofline is not None
-        return self.roofline.ring_ms(level.concurrency) / level.turn_ms
+        return self.roofline.ring_ms(self.batch(level)) / level.turn_ms
 
 
 def forecast_graph(case: GraphCase, concurrency: int) -> Forecast:
@@ -100,9 +108,16 @@ def forecast_graph(case: GraphCase, concurrency: int) -> Forecast:
 
 
 def forecast_graph_and_spread(
-    case: GraphCase, concurrency: int, limit: int, split: Sequence[int] | None = None
+    case: GraphCase,
+    concurrency: int,
+    limit: int,
+    split: Sequence[int] | None = None,
+    *,
+    baseline: float | None = None,
 ) -> Forecast:
     """Decode graphs on and `limit` requests a slot, with `split` layers a stage (as now where it is None).
+
+    `baseline` is the throughput now, by the levels where it is not given.
 
     Raises ValueError without a roofline: what a stage then takes cannot be known from an eager run.
     """
@@ -112,8 +127,9 @@ def forecast_graph_and_spread(
     filled = min(case.stages, -(-running // limit))
     batch = running / filled
     times_ms = case.roofline.stage_ms(split or case.split, batch)
-    level = case.level(concurrency)
-    baseline = level.tokens_per_s or 1000.0 * concurrency / level.turn_ms
+    if baseline is None:
+        level = case.level(concurrency)
+        baseline = level.tokens_per_s or 1000.0 * concurrency / level.turn_ms
     candidates: list[float] = []
     for share, serial in zip(case.efficiency(), (True, False), strict=True):
         stages = tuple(Stage(time_ms / share, 0.0, GRAPH_LAUNCH_MS) for time_ms in times_ms)
@@ -124,6 +140,8 @@ def forecast_graph_and_spread(
         candidates.append(1000.0 * running / turn_ms)
     slowest = max(range(case.stages), key=lambda stage: times_ms[stage])
     regime = f"stage {slowest} paces the ring at {times_ms[slowest]:.2f} ms of peak bandwidth a step"
+    if running < concurrency:
+        regime = f"{concurrency - running} of {concurrency} requests wait for a slot: the limit caps the load; {regime}"
     floor = (COLD_FLOOR / 2 if case.lowest.measure == "throughput" else 0.0, 0.0)
     return throughput_forecast(concurrency, baseline, candidates, regime, _notes(case), floor=floor)
 
@@ -143,7 +161,8 @@ def _exposed_ms(case: GraphCase, level: Level) -> float:
 
 
 def _notes(case: GraphCase) -> tuple[str, ...]:
-    notes = ["levels taken as measured with all requests in one slot and without graphs"]
+    where = "in one slot" if case.slot_limit is None else f"spread by a limit of {case.slot_limit}"
+    notes = [f"levels taken as measured with all requests {where} and without graphs"]
     if case.roofline is None:
         notes.append("model or card not known: the bound rests on the levels alone")
     else:

@@ -16,6 +16,7 @@ from ppagent.model.readings import RunningPerSlot
 from ppagent.model.ring import Ring
 from ppagent.model.roofline import Roofline
 from ppagent.model.spread import forecast_limit
+from ppagent.model.unforced import forecast_released, forecast_split
 from ppagent.model.workload import Admission, Load
 
 DEPTH_FILLS_NOTHING = "an async depth adds slots to the ring and fills none"
@@ -57,15 +58,18 @@ class Server:
         return read_fill(self.levels, self.slots, self.running, concurrency=concurrency, slot_limit=self.now.slot_limit)
 
     def deployment(self, concurrency: int, split: tuple[int, ...] | None = None) -> Deployment:
-        """The deployment that the slot-limit forecast works on, its layers split as now or as `split` says."""
-        if self.seen is not None and split in (None, self.now.split):
-            return self.seen
+        """The deployment that the forecasts work on, its layers split as now or as `split` says."""
         report = self.fill(concurrency)
-        if self.seen is not None:
-            return replace(self.seen, shares=self._views(split, report))
-        fill = (report.fill_low, report.fill_high)
-        views = self._views(split or self.now.split, report)
-        return Deployment(self.levels, self.stages, self.slots, fill, views, self.now.slot_limit, self.shared_host)
+        if self.seen is None:
+            views = self._views(split or self.now.split, report)
+            fill = (report.fill_low, report.fill_high)
+            limit = self.now.slot_limit
+            found = Deployment(self.levels, self.stages, self.slots, fill, views, limit, self.shared_host)
+        elif split in (None, self.now.split):
+            found = self.seen
+        else:
+            found = replace(self.seen, shares=self._views(split, report))
+        return replace(found, roofline=self.roofline)
 
     def _views(self, split: tuple[int, ...] | None, report: FillReport) -> tuple[Shares, ...]:
         if split is None:
@@ -76,23 +80,49 @@ class Server:
 
 
 def what_if(server: Server, then: Settings, concurrency: int) -> Forecast:
-    """Throughput of `server` with settings `then`.
+    """Throughput of `server` with settings `then`: the one answer of a proposal, a chat and `ppagent predict`.
 
-    Raises ValueError where the question needs what is not known (graphs and filled slots without model or card).
+    Raises ValueError where the question needs what is not known (graphs and filled slots without model or card), or
+    what is not modelled (graphs switched off).
     """
     now = server.now
-    split = then.split or now.split
-    spread = then.slot_limit is not None and then.slot_limit < concurrency
+    before = server.deployment(concurrency)
+    forced_now, forced = _forced(before.slot_limit, concurrency), _forced(then.slot_limit, concurrency)
+    if now.graph and not then.graph:
+        raise ValueError("what switching graphs off costs is not modelled; it never makes decoding faster")
     if then.graph and not now.graph:
-        case = GraphCase(server.levels, split or _equal_split(server), server.roofline)
-        if not spread or then.slot_limit is None:
-            return forecast_graph(case, concurrency)
-        return forecast_graph_and_spread(case, concurrency, then.slot_limit)
-    deployment = server.deployment(concurrency, split)
-    if then.slot_limit is None or (then.slot_limit == now.slot_limit and split == now.split):
-        return _unchanged(deployment, then, now, concurrency)
-    deeper = replace(deployment, slots=server.stages + then.async_depth)
-    return forecast_limit(deeper, then.slot_limit, concurrency).forecast
+        return _with_graphs(server, before, then, concurrency)
+    slots = server.stages + then.async_depth
+    split = then.split or now.split
+    shares = server.deployment(concurrency, split).shares
+    deeper = forced is not None and before.running(concurrency) < concurrency and slots != before.slots
+    if forced is not None and (forced != forced_now or split != now.split or deeper):
+        return forecast_limit(before, forced, concurrency, slots=slots, shares=shares).forecast
+    if forced is None and forced_now is not None:
+        return forecast_released(before, concurrency, slots=slots, shares=shares)
+    if split != now.split:
+        return forecast_split(before, shares, concurrency)
+    return _unchanged(before, then, now, concurrency)
+
+
+def _forced(slot_limit: int | None, concurrency: int) -> int | None:
+    """The limit, where it keeps `concurrency` requests from sharing one slot."""
+    return slot_limit if slot_limit is not None and slot_limit < concurrency else None
+
+
+def _with_graphs(server: Server, before: Deployment, then: Settings, concurrency: int) -> Forecast:
+    if server.shared_host:
+        raise ValueError("a server without a GPU has no decode graphs")
+    forced_now, forced = _forced(before.slot_limit, concurrency), _forced(then.slot_limit, concurrency)
+    split = then.split or server.now.split
+    if split is None and forced is not None:
+        raise ValueError("how the layers are split is not known")
+    case = GraphCase(before.served, split or (1,) * server.stages, server.roofline, forced_now)
+    if forced is not None:
+        return forecast_graph_and_spread(case, concurrency, forced, baseline=before.baseline(concurrency))
+    if forced_now is not None:
+        raise ValueError("graphs on and the limit lifted at once are not modelled: ask for one of them")
+    return forecast_graph(case, concurrency)
 
 
 def what_if_ring(ring: Ring, now: Settings, then: Settings, concurrency: int) -> Forecast:
@@ -124,6 +154,8 @@ def _unchanged(deployment: Deployment, then: Settings, now: Settings, concurrenc
     baseline = deployment.baseline(concurrency)
     regime = "nothing that moves the ring changes"
     if then.async_depth != now.async_depth:
+        if deployment.filled(concurrency, deployment.fill[0]) >= deployment.slots:
+            raise ValueError("what an async depth gives to full slots is not in the load levels: measure it")
         regime = f"{DEPTH_FILLS_NOTHING}: nothing to gain while slots stand empty"
     return throughput_forecast(concurrency, baseline, (baseline,), regime, floor=(0.05, 0.02))
 
@@ -136,7 +168,3 @@ def _clump(ring: Ring, settings: Settings, concurrency: int) -> int:
     if settings.slot_limit is None:
         return 1
     return min(ring.slots, -(-min(concurrency, _room(ring, settings)) // settings.slot_limit))
-
-
-def _equal_split(server: Server) -> tuple[int, ...]:
-    return (1,) * server.stages

@@ -52,6 +52,21 @@ def test_spreading_over_a_last_stage_of_twelve_layers_is_never_proposed_over_all
     assert predicted.high < predicted.baseline
 
 
-def test_a_limit_that_makes_requests_queue_leaves_nothing_to_forecast_from() -> None:
-    queueing = RING | {"internal.slot_limit": 1, "bench.levels": [level(8, 60), level(64, 205)]}
-    assert forecast(Change(set={"--pp-max-micro-batch-size": "8"}), facts_of(queueing)) is None
+def test_a_limit_that_makes_requests_queue_is_forecast_from_those_that_run() -> None:
+    """Eight of 64 run in eight slots: eight times as many run then, in turns that may grow as much or not at all."""
+    queueing = RING | {"internal.slot_limit": 1, "bench.levels": [level(64, 205, mean_itl_ms=39.0)]}
+    predicted = forecast(Change(set={"--pp-max-micro-batch-size": "8"}), facts_of(queueing))
+    assert predicted is not None
+    assert predicted.baseline == 205
+    assert 0.85 * 205 < predicted.low < 205 * 1.05
+    assert 7.9 * 205 < predicted.high < 9 * 205
+    assert "56 of 64 requests wait for a slot now, and none then" in predicted.regime
+
+
+def test_a_limit_below_the_load_is_forecast_to_hurt_and_says_who_waits() -> None:
+    levels = [level(1, 24.7), level(16, 280, mean_itl_ms=57.0)]
+    hurts = forecast(LIMIT_ONE, facts_of(RING | {"internal.slot_limit": 2, "bench.levels": levels}))
+    assert hurts is not None
+    assert hurts.low < 8000 / 40.5 < hurts.high < 0.85 * hurts.baseline
+    assert "8 of 16 requests wait for a slot" in hurts.regime
+    assert "a first token takes about 1 times an answer longer" in hurts.regime

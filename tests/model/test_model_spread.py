@@ -108,10 +108,17 @@ def test_more_requests_than_slots_fit_compares_waiting_with_doubling_up() -> Non
 
 def test_one_level_leaves_the_gain_open() -> None:
     case = replace(seed_server(), levels=seed_server().levels[-1:]).deployment(8)
-    forecast = forecast_limit(case, 1, 8).forecast
+    forecast = forecast_limit(replace(case, roofline=None), 1, 8).forecast
     assert forecast.effect is Effect.CANNOT_TELL
     assert forecast.high > 4 * forecast.low
     assert "one load level" in forecast.assumptions[0]
+
+
+def test_one_level_gains_at_most_what_fewer_bytes_a_step_give_where_they_are_known() -> None:
+    case = replace(seed_server(), levels=seed_server().levels[-1:]).deployment(8)
+    bare, known = (forecast_limit(each, 1, 8).forecast for each in (replace(case, roofline=None), case))
+    assert known.high < 0.7 * bare.high
+    assert known.low <= 165 <= 195 <= known.high
 
 
 def test_a_load_far_beyond_the_measured_ones_is_said_to_be_carried_on() -> None:

@@ -59,7 +59,7 @@ def test_a_deeper_ring_by_its_numbers_gains_nothing() -> None:
 def test_what_an_investigation_saw_of_the_fill_counts_and_a_split_changes_the_shares_alone() -> None:
     seen = replace(SEED.deployment(8), fill=(3.0, 3.0))
     server = replace(SEED, seen=seen)
-    assert server.deployment(8) is seen
+    assert server.deployment(8) == seen
     split = server.deployment(8, HEAD_AWARE_SPLIT)
     assert split.fill == (3.0, 3.0)
     assert split.shares == SEED.deployment(8, HEAD_AWARE_SPLIT).shares != seen.shares
