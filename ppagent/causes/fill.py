@@ -24,6 +24,11 @@ class FillReading:
     cites: Cites
 
     @property
+    def only_at_most(self) -> bool:
+        """Whether `filled` is a bound from above, which says nothing where it is high."""
+        return self.way == "tokens"
+
+    @property
     def share(self) -> float:
         """Filled of possible, 0 to 1."""
         return min(1.0, self.filled / self.possible)

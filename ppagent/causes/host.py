@@ -32,7 +32,8 @@ def _slots_filled(facts: Facts) -> bool:
     if ring is None or ring.value < 2:
         return ring is not None
     readings = [reading for reading in fill_readings(facts) if reading.way != "occupancy"]
-    return bool(readings) and min(reading.share for reading in readings) >= FILLED
+    counted = [reading for reading in readings if not reading.only_at_most]
+    return bool(counted) and min(reading.share for reading in readings) >= FILLED
 
 
 def busiest_scheduler(facts: Facts) -> Known | None:

@@ -66,7 +66,7 @@ class MicroBatchesUnfilled:
             return ()
         if ring.value < 2:
             return (Observation("there is one pipeline stage only", ring.cites, 0.001, 0.6),)
-        found = [_observed(reading) for reading in fill_readings(facts)]
+        found = [o for reading in fill_readings(facts) if (o := _observed(reading)) is not None]
         found += [o for o in (_single(facts), _forced_spread(facts), _turns(facts), _power(facts)) if o is not None]
         return tuple(found)
 
@@ -150,13 +150,16 @@ def _disagreement(facts: Facts) -> tuple[Probe, ...]:
     return (Probe("logs.decode", why, 0),)
 
 
-def _observed(reading: FillReading) -> Observation:
-    """A fill reading as an observation: the emptier the ring, the likelier the cause."""
+def _observed(reading: FillReading) -> Observation | None:
+    """A fill reading as an observation: the emptier the ring, the likelier the cause. A reading that only bounds the
+    filled slots from above can show an empty ring, never a full one."""
     sure = 0.9 if reading.way in ("log", "occupancy") else 0.8
     if reading.share <= 0.4:
         return Observation(reading.says, reading.cites, sure, 0.05)
     if reading.share <= 0.62:
         return Observation(reading.says, reading.cites, 0.6, 0.2)
+    if reading.only_at_most:
+        return None
     return Observation(reading.says, reading.cites, 0.08, 0.8)
 
 

@@ -45,7 +45,7 @@ class ReturnPathExposed:
                 continue
             if reading.share < 0.7 or reading.possible < ring.value:
                 found.append(Observation(reading.says, reading.cites, 0.05, 0.6))
-            else:
+            elif not reading.only_at_most:
                 found.append(Observation(reading.says, reading.cites, 0.9, 0.3))
         others = (self._busy(facts), _blocking_loop(facts), _over_nodes(facts), _waiting_cards(facts))
         return (*found, *(o for o in others if o is not None))

@@ -188,3 +188,25 @@ def test_the_return_path_is_told_only_with_filled_slots_and_busy_shares() -> Non
     unknown = judged(cause_of("PP007"), SPREAD)
     assert unknown.state == "cannot_tell"
     assert unknown.probes[0].grade == 3
+
+
+def test_a_bound_on_the_filled_slots_from_above_never_speaks_for_a_full_ring() -> None:
+    measured = {
+        "args.pp_size": 4,
+        "args.chunked_prefill_size": 2048,
+        "internal.slot_limit": 512,
+        "decode.lines": 8,
+        "decode.running_req.mean": 4.1,
+        "decode.running_req.p95": 7,
+        "decode.tokens.mean": 698,
+        "prefill.lines": 30,
+        "prefill.new_seq.mean": 1,
+        "prefill.new_tokens": 1920,
+        "prefill.cached_tokens": 0,
+        "bench.levels": [level(8, 20.6, mean_itl_ms=383.9)],
+    }
+    readings = {reading.way: reading for reading in fill_readings(facts_of(measured))}
+    assert readings["tokens"].only_at_most
+    assert readings["tokens"].share > 0.62
+    assert judged(cause_of("PP001"), measured).state == "supported"
+    assert not judged(cause_of("PP001"), measured).against
