@@ -84,7 +84,7 @@ def time_forwards(module: ModuleType) -> None:
         launched_at = time.monotonic()
         output = real(self, batch, *args, **kwargs)
         stage, decodes = self.pp_group.rank_in_group, batch.forward_mode.is_decode()
-        replayed = has_graphs and decodes and batch.batch_size <= largest and not _switched_off(self.server_args)
+        replayed = has_graphs and decodes and batch.batch_size <= largest
         time.sleep((replay if replayed else launch)(stage) / 1000)
         work = per_request(stage) * batch.batch_size if decodes else per_token(stage) * int(batch.input_ids.shape[0])
         device.run(launched_at, (base(stage) + work) / 1000)
@@ -93,13 +93,6 @@ def time_forwards(module: ModuleType) -> None:
         return output
 
     module.ModelRunner.forward = forward
-
-
-def _switched_off(arguments: Any) -> bool:
-    """Whether the user asked for no decode graphs: `--disable-cuda-graph`, or its name in 0.5.23 (whose own default
-    on a CPU is off as well, so only what was asked for counts)."""
-    asked = (getattr(arguments, name, False) for name in ("disable_cuda_graph", "disable_decode_cuda_graph"))
-    return any(asked) or getattr(arguments, "cuda_graph_backend_decode", None) == "disabled"
 
 
 def carry_device_time(module: ModuleType) -> None:

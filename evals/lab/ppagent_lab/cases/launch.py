@@ -1,52 +1,29 @@
-"""Launches: graphs switched off and on, and commands that SGLang refuses."""
+"""Launches: a host that is slow to launch, and commands that SGLang refuses."""
 
 from ppagent_lab.cases.common import DEPTH, LIMIT, NEVER
 from ppagent_lab.shapes import Alternative, Answer, Case, Device, Load
 
-EAGER = Device(stage_ms=(15,), per_request_ms=(2,), launch_ms=(60,), replay_ms=(2,))
-"""Launching kernel by kernel takes the host three times as long as the device needs for the work."""
+SLOW_HOST = Device(stage_ms=(15,), per_request_ms=(2,), launch_ms=(60,))
+"""Launching a forward takes the host three times as long as the device needs for its work."""
 EIGHT = Load(clients=8)
-GRAPHS_OFF = "--disable-cuda-graph"
 
 CASES = (
     Case(
-        name="lab-graphs-off-pp4-0510",
-        title="Started without graphs after a crash in the summer",
-        question="We get half the tokens of the sister cluster from the same cards. It was restarted by hand in July.",
-        version="0.5.10",
+        name="lab-slow-launch-pp4",
+        title="A host that launches slower than the device works",
+        question="A decode step should take 20 ms a stage and takes four times that. Nothing queues. What is slow?",
         pp=4,
-        device=EAGER,
-        load=EIGHT,
-        arguments=(LIMIT, "2", GRAPHS_OFF),
-        alternatives=(Alternative(unset=(GRAPHS_OFF,)),),
-        answer=Answer(
-            verdict="diagnosed",
-            causes=("CG001",),
-            also_accepted=("CP001",),
-            must_not_support=(*NEVER, "KV001", "KV002", "PP001", "PP002", "PP003", "PP004", "PP008"),
-            ruled_out=("KV001",),
-            fixes=(Alternative(unset=(GRAPHS_OFF,)),),
-            forbidden_changes=(DEPTH,),
-            evidence=("server.log", "launch.txt"),
-            note="Every decode line says that no graph was used, by the flag; launching takes longer than the work.",
-        ),
-    ),
-    Case(
-        name="lab-graphs-on-pp4-0510",
-        title="The sister cluster, with graphs",
-        question="Is this one all right? It is the one that we compare the others with.",
-        version="0.5.10",
-        pp=4,
-        device=EAGER,
+        device=SLOW_HOST,
         load=EIGHT,
         arguments=(LIMIT, "2"),
         answer=Answer(
-            verdict="healthy",
-            also_accepted=("LB001", "PP007", "CP001"),
-            must_not_support=(*NEVER, "CG001", "KV001", "KV002", "PP001", "PP003", "PP004", "PP008"),
+            verdict="diagnosed",
+            causes=("CP001",),
+            also_accepted=("CG001",),
+            must_not_support=(*NEVER, "KV001", "KV002", "PP001", "PP002", "PP003", "PP004", "PP008"),
             ruled_out=("KV001",),
-            forbidden_changes=(DEPTH, LIMIT, GRAPHS_OFF),
-            note="Decode steps are replayed as graphs, two requests in each slot, nothing waits.",
+            forbidden_changes=(DEPTH, LIMIT),
+            note="The scheduler spends nearly all of its time launching forwards; the device waits for it.",
         ),
     ),
     Case(
@@ -80,7 +57,7 @@ CASES = (
             causes=("LA004",),
             must_not_support=(*NEVER, "LA001", "LA002", "LA003"),
             fixes=(Alternative(unset=("--cuda-graph-backend-decode",)),),
-            forbidden_changes=(DEPTH, GRAPHS_OFF),
+            forbidden_changes=(DEPTH, "--disable-cuda-graph"),
             note="0.5.10 has no such flag yet.",
         ),
     ),

@@ -1,5 +1,7 @@
 """Stages: one slower than the rest, an uneven split, one that stops."""
 
+from dataclasses import replace
+
 from ppagent_lab.cases.common import DEPTH, EMULATED, LIMIT, NEVER, OPERATOR
 from ppagent_lab.shapes import Alternative, Answer, Case, Device, Load
 
@@ -26,9 +28,7 @@ CASES = (
         device=Device(stage_ms=(40, 40, 110, 40), per_request_ms=(4,)),
         load=Load(clients=8),
         arguments=(LIMIT, "2"),
-        answer=Answer(
-            **{**_UNEVEN.__dict__, "fixes": (Alternative(env={PARTITION: "*"}), OPERATOR)},
-        ),
+        answer=replace(_UNEVEN, fixes=(Alternative(env={PARTITION: "*"}), OPERATOR)),
     ),
     Case(
         name="lab-uneven-split-pp4",
@@ -42,12 +42,10 @@ CASES = (
         alternatives=(
             Alternative(env={PARTITION: "2,2,2,2"}, device=Device(stage_ms=(2 * LAYER_MS,), per_request_ms=(4,))),
         ),
-        answer=Answer(
-            **{
-                **_UNEVEN.__dict__,
-                "fixes": (Alternative(env={PARTITION: "*"}),),
-                "note": "1,1,1,5: the last stage has five times the layers of the others and paces them all.",
-            }
+        answer=replace(
+            _UNEVEN,
+            fixes=(Alternative(env={PARTITION: "*"}),),
+            note="1,1,1,5: the last stage has five times the layers of the others and paces them all.",
         ),
     ),
     Case(
