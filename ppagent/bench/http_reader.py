@@ -7,6 +7,9 @@ from ppagent.errors import ToolError
 
 _END_OF_HEAD = b"\r\n\r\n"
 _LONGEST_HEAD = 64 * 1024
+_LONGEST_SIZE = 16
+_EVENT = b"data: "
+_END_OF_EVENT = b"\n\n\r\n"
 
 
 class BadResponse(ToolError):
@@ -42,6 +45,16 @@ class ResponseReader:
         if self.done:
             return b""
         return self._chunks(data) if self._chunked else self._plain(data)
+
+    def one_event(self, data: bytes) -> bytes:
+        """The event in `data` where that is exactly one chunk with one whole event, which is what SGLang sends for a
+        token; empty where it is anything else, and then `feed` has to read it."""
+        if not self._chunked or self.status != 200 or self._rest or self.done or not data.endswith(_END_OF_EVENT):
+            return b""
+        begin, end = data.find(b"\r\n", 0, _LONGEST_SIZE) + 2, len(data) - 2
+        if begin < 2 or not data.startswith(_EVENT, begin) or data.find(b"\n", begin, end - 2) >= 0:
+            return b""
+        return data[begin + len(_EVENT) : end - 2] if _size(data[: begin - 2]) == end - begin else b""
 
     def end(self) -> bool:
         """The connection ended; whether the response was whole by then."""
@@ -109,6 +122,11 @@ class EventSplitter:
 
     def __init__(self) -> None:
         self._rest = b""
+
+    @property
+    def waiting(self) -> bool:
+        """Whether half a line is kept for its rest."""
+        return bool(self._rest)
 
     def feed(self, body: bytes) -> list[bytes]:
         """Payloads completed by `body`."""

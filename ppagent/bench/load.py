@@ -6,7 +6,7 @@ import random
 from collections.abc import Awaitable, Callable
 from time import perf_counter
 
-from ppagent.bench.connection import Connection
+from ppagent.bench.connection import Connection, reading_room
 from ppagent.bench.endpoint import Endpoint
 from ppagent.bench.prompts import Prompt, Prompts, WordPrompts
 from ppagent.bench.record import Request
@@ -36,6 +36,7 @@ class Load:
         self._barrier = asyncio.Event()
         self._stopping = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+        self._room = reading_room()
         self._idle: list[Connection] = []
         self._all: list[Connection] = []
         self._places = asyncio.Semaphore(shape.concurrency) if shape.open_loop and shape.concurrency else None
@@ -43,7 +44,7 @@ class Load:
     async def open(self) -> None:
         """Connects every client before the clock starts, so that no handshake counts as the server's time."""
         count = self.shape.concurrency or 1
-        self._idle = [Connection(self._endpoint) for _ in range(count)]
+        self._idle = [Connection(self._endpoint, self._room) for _ in range(count)]
         self._all = list(self._idle)
         await asyncio.gather(*(connection.open() for connection in self._idle))
 
@@ -138,7 +139,7 @@ class Load:
             await self._on_any(number, prompt, due)
 
     async def _on_any(self, number: int, prompt: Prompt, due: float) -> None:
-        connection = self._idle.pop() if self._idle else Connection(self._endpoint)
+        connection = self._idle.pop() if self._idle else Connection(self._endpoint, self._room)
         if connection not in self._all:
             self._all.append(connection)
         await self._ask(number, connection, prompt, due)
