@@ -13,7 +13,8 @@ from ppagent.evidence.facts import Facts
 
 SLOT_LIMIT_FLAGS = ("--pp-max-micro-batch-size", "--max-micro-batch-size")
 SURE_NOISE = 0.05
-"""A band wider than this could hide a gain that matters, so nothing within it counts against a cause."""
+"""A band wider than this could hide a gain that matters, so nothing within it counts against a cause, unless the
+forecast lies beyond it."""
 FAR_BELOW = 0.9
 """Below this share of the forecast's low end a gain is another one than the cause foretold."""
 
@@ -50,7 +51,8 @@ def _observed(row: Mapping[str, FactValue], cites: tuple[str, ...]) -> Observati
         return Observation(f"{what}, as its cause foretold", cites, 0.9, 0.06)
     if gain > noise:
         return Observation(f"{what}, far below the forecast of {low:.4g} or more", cites, 0.5, 0.25)
-    if gain < -noise or noise <= SURE_NOISE:
+    missed = low is not None and before * (1 + gain + noise) < FAR_BELOW * low
+    if gain < -noise or noise <= SURE_NOISE or missed:
         return Observation(f"{what}: the cure did not help", cites, 0.06, 0.7)
     return None
 

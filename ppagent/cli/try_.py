@@ -39,6 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seconds", type=NumberFrom(1, "seconds"), default=30.0, metavar="S", help="of each measurement (30)")
     add("--turnovers", type=NumberFrom(1, "generations", whole=True), default=2, metavar="N",
         help="generations of requests to let pass after a change (2)")  # fmt: skip
+    add("--rounds", type=NumberFrom(1, "rounds", whole=True), default=4, metavar="N",
+        help="new and old again, live, at most so often until the difference is told (4)")  # fmt: skip
+    add("--margin", type=NumberFrom(0.5, "percent"), default=5.0, metavar="PERCENT",
+        help="a difference below that does not matter, live (5)")  # fmt: skip
     add("--max-seconds", type=NumberFrom(10, "seconds"), default=900.0, metavar="S", help="of each wait or start (900)")
     add("--keep", choices=("better", "always", "never"), default="better",
         help="after a restart, whether the new launch stays (if better)")  # fmt: skip

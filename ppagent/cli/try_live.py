@@ -22,11 +22,9 @@ from ppagent.trials.own_load import OwnLoad
 from ppagent.trials.phase import Meter
 from ppagent.trials.proposals import Proposed
 from ppagent.trials.record import RecordedForesight, record_outcome
-from ppagent.trials.story import as_data, live_plan, live_result
+from ppagent.trials.story import LEVEL_SHARE, as_data, live_plan, live_result
 
 GRADE = 3
-LEVEL_SHARE = 0.4
-"""How long a level for the forecast takes, as a share of a measurement."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +39,6 @@ class Trial:
     observe: bool
     levels: tuple[int, ...]
 
-    @property
-    def about_s(self) -> float:
-        """A guess: turning over takes about as long as measuring."""
-        return 3 * 2 * self.seconds + len(self.levels) * 2 * LEVEL_SHARE * self.seconds + 5
-
 
 def run_live_trial(args: argparse.Namespace, reached: Reached, new: int) -> int:
     """Plan, approval, experiment, result. An exit status."""
@@ -59,8 +52,9 @@ def run_live_trial(args: argparse.Namespace, reached: Reached, new: int) -> int:
         trial.new,
         meter,
         seconds=trial.seconds,
-        about_s=trial.about_s,
         levels=trial.levels,
+        rounds=args.rounds,
+        margin=args.margin / 100,
     )
     if not agreed(plan, GRADE, args.yes):
         return blocked(f"it needs a yes, or --yes {GRADE}")
@@ -131,7 +125,16 @@ def _carry_out(args: argparse.Namespace, trial: Trial) -> Outcome:
         if not args.no_forecast:
             made = Foresight(control.server_info(), levels, trial.state.value, trial.new, trial.shape.concurrency or 1)
             foresee = RecordedForesight(made, trial.reached.name, trial.state, trial.new)
-    outcome = run_live(change, meter, seconds=trial.seconds, foresee=foresee, check=check, say=_say)
+    outcome = run_live(
+        change,
+        meter,
+        seconds=trial.seconds,
+        rounds=args.rounds,
+        margin=args.margin / 100,
+        foresee=foresee,
+        check=check,
+        say=_say,
+    )
     if foresee is not None:
         record_outcome(foresee, outcome)
     return outcome

@@ -1,18 +1,21 @@
-"""The live experiment: old setting, new setting, old setting again, under one unbroken load."""
+"""The live experiment: old setting, new setting, old setting again, under one unbroken load.
+
+Where noise hides the answer it goes on, new and old in turn, until it can be told or the rounds are used up.
+"""
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ppagent.model.forecast import Forecast
 from ppagent.trials.change import LiveChange, never_left_behind
-from ppagent.trials.noise import Comparison, Sample, compare
-from ppagent.trials.observed import samples
+from ppagent.trials.noise import MATTERS, Comparison
 from ppagent.trials.outputs import OutputCheck, Sameness, sameness
 from ppagent.trials.own_load import OwnLoad
 from ppagent.trials.phase import Meter, Phase
+from ppagent.trials.rounds import ROUNDS, Rounds, comparable_samples
 
 Say = Callable[[str], None]
 
@@ -44,6 +47,13 @@ class Outcome:
     restored: bool
     remarks: tuple[str, ...] = ()
     seconds: float = 0.0
+    round_s: float = 0.0
+    """How long a round took, settling included."""
+
+    @property
+    def rounds(self) -> int:
+        """How often the new setting was measured."""
+        return len(self.phases) // 2
 
 
 def run_live(
@@ -51,31 +61,29 @@ def run_live(
     meter: Meter,
     *,
     seconds: float,
+    rounds: int = ROUNDS,
+    margin: float = MATTERS,
     foresee: Foresee | None = None,
     check: OutputCheck | None = None,
     say: Say = lambda sentence: None,
 ) -> Outcome:
-    """Runs the experiment and puts the old value back whatever happens. Raises ToolError where it cannot be finished;
+    """Runs the experiment and puts the old value back whatever happens; at most `rounds` times, until a difference of
+    `margin` or more can be told from none. Raises ToolError where it cannot be finished;
     the server is as it was then too, or the error says that it is not (NotRestored)."""
     begin = time.monotonic()
-    key, old, new = change.state.key, change.state.value, change.new
     forecast, note = None, "no forecast was asked for"
-    phases: list[Phase] = []
+    if rounds < 1:
+        raise ValueError("a trial has one round or more")
+    run = Rounds(change, meter, seconds, check, say)
     with _ended_after(meter), never_left_behind(change):
         meter.start()
-        phases.append(_phase(meter, "A", f"{key} {old}", seconds, check, say, twice=True))
+        first = run.first()
         if foresee is not None:
-            forecast, note = foresee(phases[0])
+            forecast, note = foresee(first)
             say(_told(forecast, note))
-        meter.note_change()
-        change.make()
-        say(f"{key} is {new} now, read back")
-        phases.append(_phase(meter, "B", f"{key} {new}", seconds, check, say))
-        meter.note_change()
-        change.take_back()
-        say(f"{key} is back at {old}, read back")
-        phases.append(_phase(meter, "A again", f"{key} {old}", seconds, check, say))
-    return _outcome(change, meter, phases, forecast, note, check, time.monotonic() - begin)
+        found = run.go(rounds, margin)
+    spent = time.monotonic() - begin
+    return replace(_outcome(run, found), forecast=forecast, forecast_note=note, seconds=spent)
 
 
 @contextmanager
@@ -89,32 +97,9 @@ def _ended_after(meter: Meter) -> Iterator[None]:
     meter.stop(wait=True)
 
 
-def _phase(
-    meter: Meter, label: str, setting: str, seconds: float, check: OutputCheck | None, say: Say, *, twice: bool = False
-) -> Phase:
-    """Settles, asks for the answers to compare meanwhile, and measures."""
-    say(f"{label}: {setting}, waiting for requests to turn over")
-    if check is not None:
-        check.ask(label)
-        if twice:
-            check.ask(f"{label} twice")
-    settled = meter.settle()
-    say(f"{label}: settled ({settled}), measuring for {seconds:.0f} s")
-    phase = meter.measure(label, seconds)
-    say(f"{label}: {phase.tokens_per_s:.4g} tok/s")
-    return phase
-
-
-def _outcome(
-    change: LiveChange,
-    meter: Meter,
-    phases: list[Phase],
-    forecast: Forecast | None,
-    note: str,
-    check: OutputCheck | None,
-    seconds: float,
-) -> Outcome:
-    comparable, unit = _samples(meter, phases)
+def _outcome(run: Rounds, comparison: Comparison) -> Outcome:
+    """What there is to tell, but for the forecast."""
+    change, meter, check = run.change, run.meter, run.check
     answers = check.answers if check is not None else {}
     same, why = sameness(answers.get("A twice", ()), answers.get("A again", ()), answers.get("B", ()))
     own = meter if isinstance(meter, OwnLoad) else None
@@ -123,25 +108,19 @@ def _outcome(
         old=change.state.value,
         new=change.new,
         traffic=meter.describes,
-        phases=tuple(phases),
-        comparison=compare([comparable[0], comparable[2]], [comparable[1]]),
-        unit=unit,
-        forecast=forecast,
-        forecast_note=note,
+        phases=tuple(run.phases),
+        comparison=comparison,
+        unit=comparable_samples(meter, run.phases)[1],
+        forecast=None,
+        forecast_note="",
         outputs=same,
         outputs_note=why if check is not None else "answers were not compared",
         in_flight_at_change=len(own.at_change) if own else 0,
         lost=len(own.lost) if own else 0,
         restored=True,
         remarks=own.remarks if own else (),
-        seconds=seconds,
+        round_s=run.round_s,
     )
-
-
-def _samples(meter: Meter, phases: list[Phase]) -> tuple[list[Sample], str]:
-    if isinstance(meter, OwnLoad):
-        return [phase.sample for phase in phases], "tok/s"
-    return samples(phases)
 
 
 def _told(forecast: Forecast | None, note: str) -> str:

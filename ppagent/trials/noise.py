@@ -1,8 +1,13 @@
-"""Whether a difference is one: two settings, each measured once or twice, and a band that noise alone explains.
+"""Whether a difference is one: an interval for the gain that holds the truth with 95 % confidence, and a verdict by it.
 
-The band is the largest of three: what two runs of one setting usually differ by, three standard errors of the
-difference, and how far the runs of the old setting lay apart (drift). A gain within a band of at most 5 % is "no
-difference"; within a wider one nothing can be told, since a difference that matters could hide in it.
+Better or worse: no gain of zero lies in the interval. No difference: all of it lies within the margin that matters, so
+that this is a finding and not a lack of one. Cannot tell: anything else, with what would decide.
+
+The two settings take turns (old, new, old, new, old, ...), so a drift of the machine is fitted and drops out, and the
+scatter of whole measurements shows itself. Where it is no larger than what the scatter within each of them explains,
+both are taken together; else whole measurements alone count. With one round there is no such scatter to see yet: then
+what two runs of one setting usually differ by is taken for it. Looking several times would find something sooner or
+later, so each look has its share of the error (Bonferroni).
 """
 
 import math
@@ -10,21 +15,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ppagent.ledger import Outcome
+from ppagent.trials.student import t_quantile
 
-USUAL = 0.03
-"""Two runs of a level on one server differ by 2-3 %."""
+CONFIDENCE = 0.95
 MATTERS = 0.05
-SIGMAS = 3.0
+RESTART_MATTERS = 0.10
+"""After a restart two runs can differ by more, and no smaller gain is worth one."""
+RUN_SCATTER = 0.025
+"""Standard deviation between runs of one setting that their own scatter does not show: two differ by 2-3 % or more."""
+EXPLAINED = 0.7
+"""Below this share of what their own scatter explains, whole measurements show no scatter of their own."""
 UNKNOWN_ERROR = 0.10
 """Taken for a run too short to show its own scatter."""
+UNKNOWN_DF = 4
+MOST_ROUNDS_FORESEEN = 50
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One measurement of one setting; `error_share` is one standard error, None where it is unknown."""
+    """One measurement of one setting. `error_share` is one standard error, None where it is unknown; `blocks` are the
+    values of equal parts of it, as many as there are."""
 
     value: float
     error_share: float | None
+    blocks: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -34,8 +48,14 @@ class Comparison:
     before: float
     after: float
     noise_share: float
+    """Half the width of the interval, as a share."""
     outcome: Outcome
     why: str
+    low_share: float = 0.0
+    high_share: float = 0.0
+    """The interval of the gain, as shares: -0.02 and 0.03 for two percent less to three more."""
+    rounds_more: int | None = None
+    """Further rounds that would decide by what is known; None where it is decided, or no number of them would."""
 
     @property
     def gain_share(self) -> float:
@@ -43,40 +63,111 @@ class Comparison:
         return self.after / self.before - 1
 
 
-def compare(before: Sequence[Sample], after: Sequence[Sample]) -> Comparison:
-    """Compares two settings. Raises ValueError where one was not measured."""
+@dataclass(frozen=True)
+class _Error:
+    """One standard error of the log of the gain, and how well it is known."""
+
+    share: float
+    df: int
+    at_least: float = 0.0
+    """The half width is no less than that, whatever the error."""
+
+
+def compare(
+    before: Sequence[Sample], after: Sequence[Sample], *, looks: int = 1, margin: float = MATTERS
+) -> Comparison:
+    """Compares two settings that took turns, `before` first: one measurement of each, or one more of the old.
+
+    `looks` is how often the comparison may be made while measurements come in, `margin` the share below which a
+    difference does not matter. Raises ValueError where a setting was not measured, or they did not take turns.
+    """
     if not before or not after or any(sample.value <= 0 for sample in (*before, *after)):
         raise ValueError("both settings must have been measured")
+    if len(before) - len(after) not in (0, 1) or (len(after) > 1 and len(before) == len(after)):
+        raise ValueError("the settings must have taken turns, the old one first and last")
     old, new = _mean(before), _mean(after)
-    drift = max(abs(sample.value / old - 1) for sample in before) * 2 if len(before) > 1 else 0.0
-    scatter = SIGMAS * math.hypot(_error(before), _error(after))
-    band = max(USUAL, scatter, drift)
-    gain = new / old - 1
-    outcome, why = _verdict(gain, band, _named(band, scatter, drift))
-    return Comparison(old, new, band, outcome, why)
+    gain, error = math.log(new / old), _error(before, after)
+    confidence = 1 - (1 - CONFIDENCE) / looks
+    half = max(error.at_least, error.share * t_quantile(confidence, error.df))
+    low, high = math.expm1(gain - half), math.expm1(gain + half)
+    outcome = _verdict(low, high, margin)
+    more = _rounds_more(abs(gain), half, len(after), margin) if outcome == "cannot tell" and len(before) > 1 else None
+    why = _why(outcome, new / old - 1, low, high, margin)
+    return Comparison(old, new, math.expm1(half), outcome, why, low, high, more)
 
 
-def _verdict(gain: float, band: float, source: str) -> tuple[Outcome, str]:
-    if gain > band:
-        return "better", f"{gain:+.0%}, noise {band:.1%} ({source})"
-    if gain < -band:
-        return "worse", f"{gain:+.0%}, noise {band:.1%} ({source})"
-    if band <= MATTERS:
-        return "no difference", f"{gain:+.1%} is within the noise of {band:.1%} ({source})"
-    return "cannot tell", f"{gain:+.1%} is within the noise of {band:.1%} ({source}), which could hide a difference"
+def _verdict(low: float, high: float, margin: float) -> Outcome:
+    if -margin < low and high < margin:
+        return "no difference"
+    if low > 0:
+        return "better"
+    return "worse" if high < 0 else "cannot tell"
 
 
-def _named(band: float, scatter: float, drift: float) -> str:
-    if band == USUAL:
-        return "what two runs of one setting usually differ by"
-    return "the runs' own scatter" if scatter >= drift else "the old setting's two runs lie that far apart"
+def _why(outcome: Outcome, gain: float, low: float, high: float, margin: float) -> str:
+    span = f"between {low:+.1%} and {high:+.1%} with {CONFIDENCE:.0%} confidence"
+    match outcome:
+        case "better" | "worse":
+            return f"{gain:+.0%}, {span}"
+        case "no difference":
+            return f"{gain:+.1%}, {span}: any difference is under {margin:.0%}"
+        case "cannot tell":
+            return f"{gain:+.1%}, {span}: a difference of {margin:.0%} could hide in that"
 
 
 def _mean(samples: Sequence[Sample]) -> float:
-    return math.fsum(sample.value for sample in samples) / len(samples)
+    return math.exp(math.fsum(math.log(sample.value) for sample in samples) / len(samples))
 
 
-def _error(samples: Sequence[Sample]) -> float:
-    """Standard error of the mean of the samples, as a share."""
-    errors = [UNKNOWN_ERROR if sample.error_share is None else sample.error_share for sample in samples]
-    return math.sqrt(math.fsum(error * error for error in errors)) / len(samples)
+def _error(before: Sequence[Sample], after: Sequence[Sample]) -> _Error:
+    within, df = _within(before, after)
+    spread = 1 / len(before) + 1 / len(after)
+    if len(after) == 1:
+        apart = abs(math.log(before[0].value / before[-1].value))
+        return _Error(math.sqrt(within + spread * RUN_SCATTER**2), df, at_least=apart)
+    runs, runs_df = _between(before, after)
+    runs *= spread
+    if runs > EXPLAINED * within:
+        return _Error(math.sqrt(runs), runs_df)
+    return _Error(math.sqrt((runs * runs_df + within * df) / (runs_df + df)), runs_df + df)
+
+
+def _within(before: Sequence[Sample], after: Sequence[Sample]) -> tuple[float, int]:
+    """The variance of the gain as the scatter within each measurement has it, and its degrees of freedom."""
+    variance, df = 0.0, 0
+    for samples in (before, after):
+        known = [_variance(sample) for sample in samples]
+        variance += math.fsum(one for one, _ in known) / len(samples) ** 2
+        df += sum(count for _, count in known)
+    return variance, df
+
+
+def _variance(sample: Sample) -> tuple[float, int]:
+    error = UNKNOWN_ERROR if sample.error_share is None else sample.error_share
+    return error * error, len(sample.blocks) - 1 if len(sample.blocks) > 1 else UNKNOWN_DF
+
+
+def _between(before: Sequence[Sample], after: Sequence[Sample]) -> tuple[float, int]:
+    """The variance of one measurement about its setting's mean and a straight drift, and its degrees of freedom."""
+    turns = [*zip(before, after, strict=False), (before[-1],)]
+    logs = [math.log(sample.value) for turn in turns for sample in turn]
+    middle = (len(logs) - 1) / 2
+    means = [math.log(_mean(before)), math.log(_mean(after))]
+    left = [value - means[place % 2] for place, value in enumerate(logs)]
+    slope = math.fsum((place - middle) * value for place, value in enumerate(left))
+    slope /= math.fsum((place - middle) ** 2 for place in range(len(logs)))
+    df = len(logs) - 3
+    return math.fsum((value - slope * (place - middle)) ** 2 for place, value in enumerate(left)) / df, df
+
+
+def _rounds_more(gain: float, half: float, rounds: int, margin: float) -> int | None:
+    """Rounds until the interval is narrow enough for one verdict or the other, its width going by their number."""
+    wanted = max(gain, math.log1p(margin) - gain)
+    for total in range(rounds + 1, MOST_ROUNDS_FORESEEN + 1):
+        if half * math.sqrt(_spread(total) / _spread(rounds)) < wanted:
+            return total - rounds
+    return None
+
+
+def _spread(rounds: int) -> float:
+    return 1 / rounds + 1 / (rounds + 1)

@@ -110,6 +110,7 @@ class ObservedTraffic:
             in_flight=None if spent is None else spent / seconds,
             itl_ms=1000 * gap_s / gaps if gaps and gap_s else None,
             completed=int(ended or 0),
+            blocks=tuple(rates),
         )
 
 
@@ -119,7 +120,9 @@ def samples(phases: Sequence[Phase]) -> tuple[list[Sample], str]:
     loads = [phase.in_flight for phase in phases if phase.in_flight]
     moved = len(loads) == len(phases) and max(loads) > (1 + LOAD_MOVED) * min(loads)
     if moved and all(phase.itl_ms for phase in phases):
-        return [Sample(1000 / (phase.itl_ms or 1), phase.error_share) for phase in phases], "tok/s of one request"
+        return [
+            Sample(1000 / (phase.itl_ms or 1), phase.error_share, phase.blocks) for phase in phases
+        ], "tok/s of one request"
     return [phase.sample for phase in phases], "tok/s"
 
 

@@ -15,7 +15,8 @@ from ppagent.bench.load import Load
 from ppagent.bench.record import Request
 from ppagent.bench.session import PromptSource
 from ppagent.bench.shape import Shape
-from ppagent.bench.steady import Window, rate_over
+from ppagent.bench.smooth import smooth_rate
+from ppagent.bench.steady import Window
 from ppagent.errors import ToolError
 from ppagent.trials.own_phase import phase_of
 from ppagent.trials.phase import Phase
@@ -94,7 +95,7 @@ class OwnLoad:
             since = time.perf_counter()
             if not self._generation(begin):
                 return f"requests had not turned over after {self._settle_limit_s:.0f} s"
-            rate = rate_over(self.records, Window(since, time.perf_counter()))
+            rate = smooth_rate(self.records, Window(since, time.perf_counter()))
             speeds.append(rate.tokens_per_s if rate is not None else 0.0)
             if len(speeds) > self._turnovers and abs(speeds[-1] - speeds[-2]) <= SETTLED * speeds[-1]:
                 break

@@ -5,8 +5,9 @@ from math import fsum
 
 from ppagent.bench.record import Request
 from ppagent.bench.result import in_flight_in
+from ppagent.bench.smooth import smooth_rate
 from ppagent.bench.statistics import percentile
-from ppagent.bench.steady import Window, rate_over
+from ppagent.bench.steady import Window
 from ppagent.errors import ToolError
 from ppagent.trials.phase import Phase
 
@@ -16,7 +17,7 @@ def phase_of(label: str, records: Sequence[Request], window: Window, running: Se
 
     Raises ToolError where hardly a token came.
     """
-    rate = rate_over(records, window)
+    rate = smooth_rate(records, window)
     if rate is None:
         raise ToolError(f"hardly a token came within {window.seconds:.0f} s: measure for longer")
     ended = [record for record in records if window.begin <= record.ended_at <= window.end]
@@ -33,4 +34,5 @@ def phase_of(label: str, records: Sequence[Request], window: Window, running: Se
         completed=len(good),
         failed=len(ended) - len(good),
         slot_running=percentile(running, 50) if running else None,
+        blocks=rate.blocks,
     )

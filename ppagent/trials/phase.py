@@ -22,10 +22,12 @@ class Phase:
     failed: int = 0
     slot_running: float | None = None
     """Requests of one micro-batch as the server told, median of the looks that found any."""
+    blocks: tuple[float, ...] = ()
+    """Tokens a second of equal parts of it."""
 
     @property
     def sample(self) -> Sample:
-        return Sample(self.tokens_per_s, self.error_share)
+        return Sample(self.tokens_per_s, self.error_share, self.blocks)
 
 
 class Meter(Protocol):

@@ -13,7 +13,7 @@ from typing import Literal
 
 from ppagent.errors import ToolError
 from ppagent.trials.machine import Launched, Machine, Started
-from ppagent.trials.noise import Comparison, compare
+from ppagent.trials.noise import RESTART_MATTERS, Comparison, compare
 from ppagent.trials.note import RestoreNote, remove_note, write_note
 from ppagent.trials.outputs import OutputCheck, Sameness, sameness
 from ppagent.trials.phase import Meter, Phase
@@ -96,7 +96,7 @@ def run_relaunch(
         except StartFailed as error:
             failure = str(error)
             say(f"the new server did not come up: {failure}")
-        comparison = compare([before.sample], [after.sample]) if after is not None else None
+        comparison = None if after is None else compare([before.sample], [after.sample], margin=RESTART_MATTERS)
         run.kept = comparison is not None and _keeps(keep, comparison)
     same, why = _answers(check, after)
     phases = (before, after) if after is not None else (before,)

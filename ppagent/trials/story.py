@@ -5,10 +5,23 @@ from collections.abc import Mapping
 from ppagent.trials.facts import causes_of, flag_of
 from ppagent.trials.limit import LimitState
 from ppagent.trials.live import Outcome
+from ppagent.trials.noise import MATTERS
+from ppagent.trials.rounds import ROUNDS, would_decide
+
+LEVEL_SHARE = 0.4
+"""How long a level for the forecast takes, as a share of a measurement."""
 
 
 def live_plan(
-    server: str, state: LimitState, new: int, traffic: str, *, seconds: float, about_s: float, levels: tuple[int, ...]
+    server: str,
+    state: LimitState,
+    new: int,
+    traffic: str,
+    *,
+    seconds: float,
+    levels: tuple[int, ...],
+    rounds: int = ROUNDS,
+    margin: float = MATTERS,
 ) -> str:
     """What will be done, where, at which grade, for how long and with what effect."""
     lower = new < state.value
@@ -24,16 +37,28 @@ def live_plan(
             f"A live trial on {server} (SGLang {state.version or 'of unknown version'}, PP{state.stages}), grade 3",
             f"  changes    {state.key}: {state.value} -> {new} -> {state.value}, through POST /set_internal_state",
             f"  measures   {before}{state.value}, {new}, {state.value} again, {seconds:.0f} s each once requests "
-            "have turned over",
+            "have turned over" + (f", up to {rounds} times" if rounds > 1 else ""),
+            f"  decides    whether a difference of {margin:.0%} or more can be told from none, with 95 % confidence",
             f"  traffic    {traffic}",
-            f"  takes      about {about_s / 60:.0f} minutes"
-            if about_s >= 90
-            else f"  takes      about {about_s:.0f} s",
+            f"  takes      {_takes(about_s(seconds, len(levels), 1), about_s(seconds, len(levels), rounds))}",
             f"  effect     {effect}; no memory, no answers",
             "  way back   the old value is put back and read back whatever happens; a note of it is written first, so "
             "that the next run can do it after a crash",
         )
     )
+
+
+def about_s(seconds: float, levels: int, rounds: int) -> float:
+    """How long a trial takes: a guess, since requests take about as long to turn over as a measurement does."""
+    return (1 + 2 * rounds) * 2 * seconds + levels * 2 * LEVEL_SHARE * seconds + 5
+
+
+def _takes(least_s: float, most_s: float) -> str:
+    def said(seconds: float) -> str:
+        return f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} s"
+
+    more = f", {said(most_s)} at the most where noise hides the answer" if most_s > least_s else ""
+    return f"about {said(least_s)}{more}"
 
 
 def live_result(outcome: Outcome) -> str:
@@ -55,7 +80,8 @@ def live_result(outcome: Outcome) -> str:
         )
     lines.append(f"  server     {outcome.key} is back at {outcome.old}, read back; {outcome.seconds:.0f} s in all")
     if comparison.outcome == "cannot tell":
-        lines.append("  next       measure for longer (--seconds), or while the machine does nothing else")
+        needed = would_decide(comparison.rounds_more, outcome.round_s)
+        lines.append(f"  next       {needed} (--rounds), as do longer ones (--seconds) on a quieter machine")
     lines += [f"  ! {remark}" for remark in outcome.remarks]
     return "\n".join(lines)
 
@@ -77,6 +103,10 @@ def as_data(server: str, outcome: Outcome) -> dict[str, object]:
         "unit": outcome.unit,
         "gain_share": round(comparison.gain_share, 4),
         "noise_share": round(comparison.noise_share, 4),
+        "gain_low_share": round(comparison.low_share, 4),
+        "gain_high_share": round(comparison.high_share, 4),
+        "rounds": outcome.rounds,
+        "rounds_more": comparison.rounds_more,
         "why": comparison.why,
         "predicted": forecast.predicted() if forecast is not None else None,
         "outputs": outcome.outputs,
@@ -93,7 +123,7 @@ def _phase_data(outcome: Outcome, place: int) -> Mapping[str, object]:
     phase = outcome.phases[place]
     return {
         "label": phase.label,
-        "value": outcome.new if place == 1 else outcome.old,
+        "value": outcome.new if place % 2 else outcome.old,
         "tokens_per_s": round(phase.tokens_per_s, 3),
         "error_share": phase.error_share,
         "seconds": round(phase.seconds, 2),

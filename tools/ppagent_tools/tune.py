@@ -19,7 +19,8 @@ class LimitArguments(BaseModel, extra="forbid"):
 
     limit: Annotated[int, Field(ge=1, description="requests that a slot may take: ceil(requests in flight / slots)")]
     concurrency: int = Field(0, ge=0, le=1024, description="requests in flight; 0 for as many as there are stages")
-    seconds: float = Field(20.0, ge=0.5, le=120, description="of each measurement; there are three")
+    seconds: float = Field(20.0, ge=0.5, le=120, description="of each measurement; there are three or more")
+    rounds: int = Field(4, ge=1, le=12, description="new and old again, at most so often until the difference is told")
     think_s: float = Field(0.1, ge=0, le=10)
     input_tokens: Length = Field([64, 256])
     output_tokens: Length = Field([32, 96])

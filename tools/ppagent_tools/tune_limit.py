@@ -14,11 +14,9 @@ from ppagent.trials.live import Outcome, run_live
 from ppagent.trials.outputs import OutputCheck
 from ppagent.trials.own_load import OwnLoad
 from ppagent.trials.record import RecordedForesight, record_outcome
-from ppagent.trials.story import as_data, live_plan
+from ppagent.trials.story import LEVEL_SHARE, about_s, as_data, live_plan
 from ppagent_tools.live_server import MEASURED, reached, shape_of, words_of
 from ppagent_tools.tune import LimitArguments
-
-LEVEL_SHARE = 0.4
 
 
 def announced(context: ToolContext, asked: LimitArguments) -> Announcement:
@@ -26,10 +24,14 @@ def announced(context: ToolContext, asked: LimitArguments) -> Announcement:
     server, state = reached(context), _state(context, asked)
     concurrency = _concurrency(asked, state)
     levels = levels_below(concurrency)
-    about_s = 6 * asked.seconds + 2 * LEVEL_SHARE * asked.seconds * len(levels)
     traffic = f"own load: {concurrency} requests at a time, think time {asked.think_s:g} s"
-    plan = live_plan(server.name, state, asked.limit, traffic, seconds=asked.seconds, about_s=about_s, levels=levels)
-    return Announcement(plan, about_s, "one setting is changed and put back; own requests load the server", server.name)
+    plan = live_plan(
+        server.name, state, asked.limit, traffic, seconds=asked.seconds, levels=levels, rounds=asked.rounds
+    )
+    expected_s = about_s(asked.seconds, len(levels), min(2, asked.rounds))
+    return Announcement(
+        plan, expected_s, "one setting is changed and put back; own requests load the server", server.name
+    )
 
 
 def tried(context: ToolContext, asked: LimitArguments) -> Sequence[Finding]:
@@ -79,7 +81,9 @@ def _outcome(context: ToolContext, asked: LimitArguments, state: LimitState, con
     made = Foresight(control.server_info(), levels, state.value, asked.limit, concurrency)
     foresee = RecordedForesight(made, server.name, state, asked.limit)
     meter, change = OwnLoad(server.endpoint, shape, source), LiveChange(control, server.name, state, asked.limit)
-    outcome = run_live(change, meter, seconds=asked.seconds, foresee=foresee, check=OutputCheck(control))
+    outcome = run_live(
+        change, meter, seconds=asked.seconds, rounds=asked.rounds, foresee=foresee, check=OutputCheck(control)
+    )
     record_outcome(foresee, outcome)
     return outcome
 
