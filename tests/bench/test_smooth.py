@@ -52,7 +52,7 @@ def test_a_steady_load_has_its_rate_whatever_the_window() -> None:
 
 def test_its_stretches_scatter_less_than_counted_tokens_do_and_as_much_as_it_says() -> None:
     records = clumped(1, 400)
-    windows = [Window(begin, begin + 15.1) for begin in range(10, 370, 16)]
+    windows = [Window(10 + 16.13 * n, 25.1 + 16.13 * n) for n in range(22)]
     smooth = [rate for window in windows if (rate := smooth_rate(at_time(records, window.end), window)) is not None]
     counted = [sum(n for _, n in token_times(records, window)) / window.seconds for window in windows]
     found = stdev(rate.tokens_per_s for rate in smooth) / fmean(rate.tokens_per_s for rate in smooth)
