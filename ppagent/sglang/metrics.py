@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from ppagent.evidence.digits import whole_number
@@ -26,7 +27,13 @@ _SAMPLE = re.compile(
 )
 _LABEL = re.compile(r"([A-Za-z_]\w*)\s*=\s*\"([^\"\\]*(?:\\.[^\"\\]*)*)\"")
 _ESCAPE = re.compile(r"\\(.)")
+_NUMBER = re.compile(r"[+-]?(?:[0-9.]+(?:[eE][+-]?[0-9]+)?|[A-Za-z]+)")
+"""As the text format writes one; Python would also take `1_000` and digits of other scripts."""
 _SCRAPED_AT = re.compile(r"#\s*scraped_at:\s*(\S+)")
+_OF_A_SERVER = ("model_name", "instance", "pod")
+"""Labels that are the same on all that one server states: its own, and those that a collector of several adds."""
+_LONGEST_WINDOW_S = 86_400.0
+"""A rate over more than a day says nothing of a server at work, and mostly a clock was set meanwhile."""
 _OVER_DP: dict[OverDp, Callable[[Iterable[float]], float]] = {
     "sum": sum,
     "max": max,
@@ -45,20 +52,29 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Scrape:
-    """One answer of `/metrics`, taken `at` (None where that is unknown). `skipped` counts unreadable lines."""
+    """One answer of `/metrics`, taken `at` (None where that is unknown). `skipped` counts unreadable lines, and those
+    that say a series again with another value."""
 
     samples: Mapping[str, tuple[Sample, ...]] = field(default_factory=dict)
     at: datetime | None = None
     skipped: int = 0
 
     def series(self, name: str, **labels: str) -> tuple[Sample, ...]:
-        """The samples of `name` that carry `labels` and a value that something can have."""
+        """The samples of `name` that carry `labels` and a value that something can have: nothing here is negative."""
         wanted = labels.items()
         return tuple(
             sample
             for sample in self.samples.get(name, ())
-            if is_measure(sample.value) and all(sample.labels.get(key) == value for key, value in wanted)
+            if is_measure(sample.value)
+            and sample.value >= 0
+            and all(sample.labels.get(key) == value for key, value in wanted)
         )
+
+    @property
+    def servers(self) -> frozenset[str]:
+        """The servers that state how many requests run: more than one where somebody put several into one answer."""
+        rows = self.samples.get("num_running_reqs", ())
+        return frozenset(" ".join(row.labels[key] for key in _OF_A_SERVER if key in row.labels) for row in rows)
 
     def by_dp(self, name: str, pp_rank: str = "0", **labels: str) -> dict[str, float]:
         """The value at each DP rank (key `""` without DP) as stage `pp_rank` states it, of its lowest TP rank."""
@@ -86,7 +102,7 @@ class Scrape:
 
 def parse_metrics(text: str) -> Scrape:
     """Read Prometheus text. A first line `# scraped_at: <ISO 8601>` gives the time. Unreadable lines are counted."""
-    samples: dict[str, list[Sample]] = {}
+    samples: dict[str, dict[frozenset[tuple[str, str]], Sample]] = {}
     at: datetime | None = None
     skipped = 0
     for line in text.split("\n"):
@@ -99,8 +115,9 @@ def parse_metrics(text: str) -> Scrape:
         if sample is None:
             skipped += 1
             continue
-        samples.setdefault(sample.name, []).append(sample)
-    return Scrape({name: tuple(rows) for name, rows in samples.items()}, at, skipped)
+        first = samples.setdefault(sample.name, {}).setdefault(frozenset(sample.labels.items()), sample)
+        skipped += first.value != sample.value
+    return Scrape({name: tuple(rows.values()) for name, rows in samples.items()}, at, skipped)
 
 
 def _scraped_at(line: str) -> datetime | None:
@@ -116,7 +133,7 @@ def _scraped_at(line: str) -> datetime | None:
 
 def _sample(line: str) -> Sample | None:
     match = _SAMPLE.fullmatch(line)
-    if match is None:
+    if match is None or _NUMBER.fullmatch(match["value"]) is None:
         return None
     try:
         value = float(match["value"])
@@ -136,29 +153,47 @@ def _tp(sample: Sample) -> int:
     return whole_number(sample.labels.get("tp_rank", "0")) or 0
 
 
+def by_time(scrapes: Sequence[Scrape]) -> list[int]:
+    """The places of the scrapes in the order of their times; as they come where a time is missing."""
+    times = [scrape.at for scrape in scrapes]
+    known = [at for at in times if at is not None]
+    places = range(len(scrapes))
+    return sorted(places, key=lambda place: known[place]) if len(known) == len(times) else list(places)
+
+
 def seconds_between(scrapes: Sequence[Scrape]) -> float | None:
-    """From the first scrape to the last; None where a time is missing or they are not in order."""
+    """From the first scrape to the last; None where a time is missing, they are not in order or more than a day apart."""
     times = [scrape.at for scrape in scrapes]
     if len(times) < 2 or times[0] is None or times[-1] is None:
         return None
     seconds = (times[-1] - times[0]).total_seconds()
-    return seconds if seconds > 0 else None
+    return seconds if 0 < seconds <= _LONGEST_WINDOW_S else None
 
 
 def increases(scrapes: Sequence[Scrape], name: str, **labels: str) -> tuple[Sample, ...]:
     """How much each series of a counter grew over the scrapes. A counter that falls began anew at 0 (restart, flush); a
-    series seen once gives no growth. Copies are left out: other TP ranks, and the rows of one priority."""
-    grown: dict[tuple[tuple[str, str], ...], float] = {}
-    last: dict[tuple[tuple[str, str], ...], float] = {}
+    series seen once gives no growth. Copies are left out: other TP ranks, and the rows of one priority.
+
+    Nothing at all where a counter fell and then stands where it stood before: two servers answer in turn, and what is
+    between their counters is no growth.
+    """
+    seen: dict[tuple[tuple[str, str], ...], list[float]] = {}
     for scrape in scrapes:
         for sample in scrape.series(name, **labels):
-            key = tuple(sorted(sample.labels.items()))
-            if key in last:
-                step = sample.value - last[key]
-                grown[key] = grown.get(key, 0.0) + (step if step >= 0 else sample.value)
-            last[key] = sample.value
-    rows = [Sample(name, dict(key), growth) for key, growth in grown.items()]
+            seen.setdefault(tuple(sorted(sample.labels.items())), []).append(sample.value)
+    if any(_of_two_servers(values) for values in seen.values()):
+        return ()
+    rows = [Sample(name, dict(key), _grown(values)) for key, values in seen.items() if len(values) > 1]
     return _without_copies([row for row in rows if not row.labels.get("priority")])
+
+
+def _grown(values: Sequence[float]) -> float:
+    return sum((new - old if new >= old else new for old, new in pairwise(values)), 0.0)
+
+
+def _of_two_servers(values: Sequence[float]) -> bool:
+    fell = next((place for place, (old, new) in enumerate(pairwise(values), 1) if new < old), None)
+    return fell is not None and max(values[fell:]) >= min(values[:fell]) > 0
 
 
 def _without_copies(rows: list[Sample]) -> tuple[Sample, ...]:

@@ -45,9 +45,18 @@ def read_text(root: Path, relative: str) -> str:
     try:
         if path.stat().st_size > LARGEST_TEXT_MIB << 20:
             raise ToolError(f"{relative} is larger than {LARGEST_TEXT_MIB} MiB")
-        return decoded(path.read_bytes())
-    except OSError as error:
-        raise ToolError(f"{relative} cannot be read: {error.strerror or error}") from error
+        return decoded(_unpacked(path, relative) if is_gzip(path) else path.read_bytes())
+    except (OSError, EOFError, zlib.error) as error:
+        raise ToolError(f"{relative} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _unpacked(path: Path, relative: str) -> bytes:
+    """What a gzipped file holds, as `curl` keeps an answer that came packed. Raises ToolError where it is too large."""
+    with gzip.open(path) as file:
+        data = file.read((LARGEST_TEXT_MIB << 20) + 1)
+    if len(data) > LARGEST_TEXT_MIB << 20:
+        raise ToolError(f"{relative} is larger than {LARGEST_TEXT_MIB} MiB, unpacked")
+    return data
 
 
 def decoded(data: bytes) -> str:

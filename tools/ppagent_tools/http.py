@@ -9,7 +9,7 @@ from ppagent.errors import ToolError
 from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.plugins import Grade, NoArguments, Tool, ToolContext
 from ppagent.sglang.loads import parse_loads
-from ppagent.sglang.metrics import parse_metrics
+from ppagent.sglang.metrics import Scrape, by_time, parse_metrics
 from ppagent.sglang.server_info import SchedulerState, ServerInfo, parse_server_info
 from ppagent.targets.target import Artifact
 from ppagent_tools.important import important
@@ -18,6 +18,7 @@ from ppagent_tools.reading import Document, around, as_fact, clusters, document,
 
 Facts = dict[str, FactValue]
 AUTHORITY = 3
+_OTHER_ENGINES = {"vllm:": "vLLM", "trtllm_": "TensorRT-LLM", "nv_trt_llm_": "TensorRT-LLM", "tgi_": "TGI"}
 
 
 class Info:
@@ -152,16 +153,33 @@ def _loads(found: Document) -> list[Finding]:
 
 def _metrics(context: ToolContext, host: str) -> list[Finding]:
     texts = context.target.scrapes(host)
-    scrapes = [parse_metrics(text) for _, text in texts]
-    if not any(scrape.samples for scrape in scrapes):
-        raise ToolError(f"{texts[0][0]} of {host}: no metric is in it")
-    name, text = texts[-1]
+    read = [parse_metrics(text) for _, text in texts]
+    order = by_time(read)
+    scrapes = [read[place] for place in order]
+    name, text = texts[order[-1]]
+    _refuse_others(scrapes, f"{name} of {host}")
+    groups = metric_groups(scrapes)
+    if not any(group.metric for group in groups):
+        raise ToolError(f"{name} of {host}: no metric of SGLang is in it")
     at = scrapes[-1].at
     found = Document(text, name, host)
     return [
         found.finding(group.facts, _sample_line(text, group), authority=AUTHORITY, at=at.isoformat() if at else "")
-        for group in metric_groups(scrapes)
+        for group in groups
     ]
+
+
+def _refuse_others(scrapes: Sequence[Scrape], what: str) -> None:
+    """Raises ToolError where the scrapes hold no metric, those of another engine, or those of several servers."""
+    names = {name for scrape in scrapes for name in scrape.samples}
+    if not names:
+        raise ToolError(f"{what}: no metric is in it")
+    other = next((engine for engine in _OTHER_ENGINES if any(name.startswith(engine) for name in names)), "")
+    if other and not any(scrape.servers for scrape in scrapes):
+        raise ToolError(f"{what}: these are metrics of {_OTHER_ENGINES[other]}, not of SGLang")
+    servers = frozenset[str]().union(*(scrape.servers for scrape in scrapes))
+    if len(servers) > 1:
+        raise ToolError(f"{what}: metrics of {len(servers)} servers are in it ({', '.join(sorted(servers)[:3])})")
 
 
 def _sample_line(text: str, group: Group) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from statistics import fmean
 
 from ppagent.evidence.evidence import FactValue
@@ -49,8 +50,11 @@ _BUSY_SHARES: tuple[tuple[str, tuple[str, ...], dict[str, str]], ...] = (
     ("metrics.run_batch_busy", ("scheduler_stage_seconds_total",), {"category": "run_batch"}),
     ("metrics.scheduler_cpu", ("scheduler_process_cpu_seconds_total",), {}),
 )
-
-
+_OF_A_PROCESS = "metrics.scheduler_cpu"
+"""May be more than one: a process has threads."""
+_WHOLE = 1.05
+"""A share of the time, with the error of the clocks that measure it."""
+_RUNNING = "num_running_reqs"
 _STREAMED = 'is_streaming="true"'
 
 
@@ -66,21 +70,29 @@ class Group:
 
 def metric_groups(scrapes: Sequence[Scrape]) -> list[Group]:
     """Every fact that the scrapes hold, by the metric that shows it."""
+    working = _at_work(scrapes)
     groups = [
         *_gauges(scrapes),
         *_by_dp(scrapes),
-        *_rates(scrapes),
+        *_rates(working),
         *_histograms(scrapes),
-        _in_flight(scrapes),
+        _in_flight(working),
         _graph_share(scrapes),
         _retracted(scrapes),
-        *_by_rank(scrapes),
+        *_by_rank(working),
     ]
     return [group for group in groups if group is not None]
 
 
+def _at_work(scrapes: Sequence[Scrape]) -> Sequence[Scrape]:
+    """The longest row of scrapes in which requests run, for figures of a time: a pause in it would count as slowness.
+    All where none runs in any, or how many run is not told."""
+    rows = [list(row) for at_work, row in groupby(scrapes, key=lambda scrape: bool(scrape.gauge(_RUNNING))) if at_work]
+    return max(rows, key=len) if rows else scrapes
+
+
 def _gauges(scrapes: Sequence[Scrape]) -> list[Group]:
-    busy = [scrape for scrape in scrapes if scrape.gauge("num_running_reqs")]
+    busy = [scrape for scrape in scrapes if scrape.gauge(_RUNNING)]
     wanted = [(row, scrapes) for row in _GAUGES] + [(row, busy or scrapes) for row in _BUSY_GAUGES]
     groups = []
     for (name, metric, over_dp), chosen in wanted:
@@ -166,10 +178,17 @@ def _by_rank(scrapes: Sequence[Scrape]) -> list[Group]:
     for name, metrics, labels in _BUSY_SHARES:
         found = ((metric, rate_by_pp_rank(scrapes, metric, **labels)) for metric in metrics)
         metric, shares = next(((m, s) for m, s in found if s), ("", {}))
-        if any(shares.values()):
+        if any(shares.values()) and (name == _OF_A_PROCESS or max(shares.values()) <= _most(scrapes, metric)):
             label = "".join(f'{key}="{value}"' for key, value in labels.items())
             groups.append(Group(metric, {name: _labelled(shares)}, label))
     return groups
+
+
+def _most(scrapes: Sequence[Scrape], metric: str) -> float:
+    """The most that the busy shares of a stage's DP ranks come to. More is no share: counters of several servers, or a
+    wrong clock."""
+    ranks = {sample.labels.get("dp_rank", "") for scrape in scrapes for sample in scrape.series(metric)}
+    return _WHOLE * len(ranks)
 
 
 def _labelled(table: dict[int, float]) -> FactValue:
