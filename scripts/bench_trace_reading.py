@@ -34,7 +34,8 @@ def peak_mib():
 began, before = (time.monotonic(), time.process_time()), peak_mib()
 with Path(sys.argv[1]).open("rb") as file:
     found = read_rank(file, "trace")
-print(json.dumps({"kernels": found.kernels, "steps": found.steps, "busy": found.busy_ms / found.window_ms,
+print(json.dumps({"kernels": found.kernels, "steps": found.whole.steps,
+                  "busy": found.whole.busy_ms / found.whole.window_ms,
                   "s": time.monotonic() - began[0], "cpu_s": time.process_time() - began[1],
                   "before_mib": before, "peak_mib": peak_mib()}))
 """

@@ -1,6 +1,5 @@
 """One rank's trace, sorted as it comes and summed up at its end: only times are kept."""
 
-import re
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,20 +9,20 @@ from typing import IO, Any, TypeGuard
 from ppagent.errors import ToolError
 from ppagent.profile.events import read_events
 from ppagent.profile.kernels import Kind, call_kind, kernel_kind
-from ppagent.profile.rank import RankSummary
+from ppagent.profile.quote import Quote
+from ppagent.profile.rank import BUSY, COLLECTIVES, INSIDE, OUTSIDE, WAITING, RankSummary
+from ppagent.profile.rank import SCHEDULING as SCHEDULING_GAP
 from ppagent.profile.spans import Cover, Span, Spans
 from ppagent.profile.steps import step_tally
 from ppagent.sglang.profiling import MARKS, RUN, SCHEDULING, Step, parse_step
 
 LATEST_US = 1e16
 LONGEST_US = 1e11
+LATEST_NS = 1e19
 MOST_MARKS = 1_000_000
 """More than any profile of some steps holds, and still bounded."""
 FEWEST_STEPS = 3
 MOST_RANKS = 1 << 20
-LONGEST_QUOTE = 200
-_ESCAPED = re.compile(r'["\\/]')
-"""Characters that may stand otherwise in the trace's text."""
 COUNTED = ("kernel", "user_annotation", "cuda_runtime", "cuda_driver", "hip_runtime")
 """Categories of events that count. A mark of the host comes again as `gpu_user_annotation`, on the card's time."""
 
@@ -47,6 +46,7 @@ class _Reader:
     def __init__(self) -> None:
         self.took_time = False
         self._first: float | None = None
+        self._base = 0
         self._busy, self._collectives, self._waiting = Spans(), Spans(), Spans()
         self._working = Spans()
         self._marks: dict[str, Spans] = {}
@@ -54,11 +54,13 @@ class _Reader:
         self._launches, self._graphs = array("q"), array("q")
         self._devices: Counter[str] = Counter()
         self._world: dict[str, int] = {}
-        self._quote = _Quote()
+        self._quote = Quote()
         self._unread = 0
         self._marked = 0
 
     def header(self, name: str, value: object) -> None:
+        if name == "baseTimeNanoseconds" and _is_time(value, LATEST_NS):
+            self._base = round(value)
         if name != "distributedInfo" or not isinstance(value, dict):
             return
         for key in ("rank", "world_size"):
@@ -133,23 +135,13 @@ class _Reader:
 
     def summary(self) -> RankSummary:
         forwards = self._forwards()
-        window = _window(forwards) or self._extent()
-        kernels = len(self._working) + len(self._collectives) + len(self._waiting)
-        marks = {name: spans.cover().within(window) for name, spans in self._marks.items()}
-        parts = _Parts(self._working, self._collectives, self._waiting, window, kernels)
-        inside = Cover(forwards).within(window) if forwards else None
-        scheduling = _joined([marks[name] for name in SCHEDULING if name in marks]) if RUN in marks else None
+        marked = len(forwards) >= FEWEST_STEPS
+        edges = [start for start, _ in forwards] if marked else list(self._extent())
         return RankSummary(
-            _ms(window[1] - window[0]),
-            max(0, len(forwards) - 1),
-            kernels,
-            busy_ms=_ms(parts.busy.total),
-            collectives_ms=_ms(parts.collectives.total),
-            waiting_ms=_ms(parts.waiting.total),
-            inside_ms=None if inside is None else _ms(parts.idle.shared(inside).total),
-            outside_ms=None if inside is None else _ms(parts.idle.without(inside).total),
-            scheduling_ms=None if scheduling is None else _ms(parts.idle.shared(scheduling).total),
-            host_ms={name: _ms(cover.total) for name, cover in marks.items()},
+            array("q", (self._origin + edge for edge in edges)),
+            self._parts(forwards, edges),
+            marked,
+            len(self._working) + len(self._collectives) + len(self._waiting),
             tally=step_tally(forwards, sorted(self._steps, key=_start), self._launches, self._graphs),
             modes=Counter(step.mode for _, _, step in self._steps),
             global_rank=self._world.get("rank"),
@@ -158,6 +150,31 @@ class _Reader:
             unread=self._unread,
             quote=self._quote.text,
         )
+
+    def _parts(self, forwards: Sequence[Span], edges: Sequence[int]) -> dict[str, Sequence[int]]:
+        """What each period was spent on, by the names of the parts and of the marks."""
+        window = Cover([(edges[0], edges[-1])])
+        marks = {name: spans.cover() for name, spans in self._marks.items()}
+        found: dict[str, Sequence[int]] = {name: cover.between(edges) for name, cover in marks.items()}
+        computing, together = self._working.cover(), self._collectives.cover()
+        found[COLLECTIVES] = together.without(computing).between(edges)
+        busy = computing.joined(together)
+        waiting = self._waiting.cover().without(busy)
+        found[BUSY], found[WAITING] = busy.between(edges), waiting.between(edges)
+        idle = window.without(busy.joined(waiting))
+        if forwards:
+            inside = Cover(forwards)
+            found[INSIDE] = idle.shared(inside).between(edges)
+            found[OUTSIDE] = idle.without(inside).between(edges)
+        if RUN in marks:
+            scheduling = _joined([marks[name] for name in SCHEDULING if name in marks])
+            found[SCHEDULING_GAP] = idle.shared(scheduling).between(edges)
+        return found
+
+    @property
+    def _origin(self) -> int:
+        """The moment from which times are counted here, on the host's clock."""
+        return self._base + round((self._first or 0.0) * 1000)
 
     def _forwards(self) -> list[Span]:
         """The host's forwards: what the loop marks, else what the model runner marks."""
@@ -174,34 +191,6 @@ class _Reader:
         return 0, 0
 
 
-class _Quote:
-    """The name of the event that is worth most, of those that stand in a trace as they are read."""
-
-    def __init__(self) -> None:
-        self.text, self._worth = "", -1
-
-    def offer(self, worth: int, name: str) -> None:
-        if worth > self._worth and name.isascii() and name.isprintable() and not _ESCAPED.search(name):
-            self.text, self._worth = name[:LONGEST_QUOTE], worth
-
-
-class _Parts:
-    """The window, taken apart."""
-
-    def __init__(self, working: Spans, collectives: Spans, waiting: Spans, window: Span, kernels: int) -> None:
-        computing = working.cover().within(window)
-        together = collectives.cover().within(window)
-        self.busy = computing.joined(together)
-        self.collectives = together.without(computing)
-        self.waiting = waiting.cover().within(window).without(self.busy)
-        self.idle = Cover([window]).without(self.busy).without(self.waiting) if kernels else Cover()
-
-
-def _window(forwards: Sequence[Span]) -> Span | None:
-    """From the first start to the last one; None where there are too few to make whole periods."""
-    return (forwards[0][0], forwards[-1][0]) if len(forwards) >= FEWEST_STEPS else None
-
-
 def _joined(covers: Sequence[Cover]) -> Cover:
     found = Cover()
     for cover in covers:
@@ -215,7 +204,3 @@ def _is_time(value: object, most: float) -> TypeGuard[float]:
 
 def _start(step: tuple[int, int, Step]) -> int:
     return step[0]
-
-
-def _ms(ns: int) -> float:
-    return ns / 1e6

@@ -1,7 +1,7 @@
 """Stretches of time, as many as a trace holds, at 16 bytes each: ns from any origin, start before end."""
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import chain
 
@@ -76,10 +76,18 @@ class Cover:
         """Its length, ns."""
         return sum(self._ends) - sum(self._starts)
 
-    def within(self, window: Span) -> "Cover":
-        """The part that lies in `window`."""
-        begin, end = window
-        return Cover((max(a, begin), min(b, end)) for a, b in self if b > begin and a < end)
+    def between(self, edges: Sequence[int]) -> "array[int]":
+        """How much of it lies from each edge to the next; edges are in order."""
+        found = array("q", bytes(8 * max(0, len(edges) - 1)))
+        first = 0
+        for start, end in self:
+            while first < len(found) and edges[first + 1] <= start:
+                first += 1
+            at = first
+            while at < len(found) and edges[at] < end:
+                found[at] += max(0, min(end, edges[at + 1]) - max(start, edges[at]))
+                at += 1
+        return found
 
     def joined(self, other: "Cover") -> "Cover":
         """What either covers."""

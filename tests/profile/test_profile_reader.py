@@ -21,7 +21,7 @@ RUNS = [mark("run_batch", begin, 300.0) for begin in (0.0, 1000.0, 2000.0, 3000.
 
 
 def test_the_window_is_taken_apart_without_a_rest() -> None:
-    found = summary(
+    read = summary(
         *RUNS,
         mark("get_next_batch_to_run", 400, 100),
         event("kernel", "gemm", 100, 100, device=3, stream=7),
@@ -32,7 +32,9 @@ def test_the_window_is_taken_apart_without_a_rest() -> None:
         event("gpu_user_annotation", "run_batch", 0, 3000),
         event("gpu_memcpy", "Memcpy DtoH", 500, 400),
     )
-    assert (found.window_ms, found.steps, found.kernels, found.devices) == (3.0, 3, 5, ("3",))
+    assert (read.kernels, read.devices, list(read.edges)) == (5, ("3",), [0, 1000000, 2000000, 3000000])
+    found = read.whole
+    assert (found.window_ms, found.steps) == (3.0, 3)
     assert found.busy_ms == pytest.approx(0.3)
     assert found.collectives_ms == pytest.approx(0.05)
     assert found.waiting_ms == pytest.approx(0.08)
@@ -44,21 +46,23 @@ def test_the_window_is_taken_apart_without_a_rest() -> None:
 
 
 def test_without_any_mark_gaps_cannot_be_told_apart() -> None:
-    found = summary(event("kernel", "gemm", 0, 100), event("kernel", "gemm", 300, 100))
+    found = summary(event("kernel", "gemm", 0, 100), event("kernel", "gemm", 300, 100)).whole
     assert (found.window_ms, found.busy_ms, found.steps) == (pytest.approx(0.4), pytest.approx(0.2), 0)
     assert (found.inside_ms, found.outside_ms, found.scheduling_ms) == (None, None, None)
 
 
 def test_marks_of_the_model_runner_stand_in_for_those_of_the_loop() -> None:
     steps = [mark("step[DECODE bs=8]", begin, 100) for begin in (0, 1000, 2000)]
-    found = summary(*steps, event("kernel", "gemm", 500, 1000))
+    read = summary(*steps, event("kernel", "gemm", 500, 1000))
+    found = read.whole
     assert (found.window_ms, found.inside_ms, found.outside_ms) == (2.0, pytest.approx(0.1), pytest.approx(0.9))
-    assert found.scheduling_ms is None and found.modes == {"DECODE": 3}
+    assert found.scheduling_ms is None and read.modes == {"DECODE": 3}
 
 
 def test_a_trace_of_the_host_alone_has_no_kernels_and_still_tells_what_the_host_did() -> None:
-    found = summary(*RUNS, event("cpu_op", "aten::mm", 0, 900))
-    assert (found.kernels, found.busy_ms, found.inside_ms, found.steps) == (0, 0.0, 0.0, 3)
+    read = summary(*RUNS, event("cpu_op", "aten::mm", 0, 900))
+    found = read.whole
+    assert (read.kernels, found.busy_ms, found.waiting_ms, found.steps) == (0, 0.0, 0.0, 3)
     assert found.host_ms == {"run_batch": pytest.approx(0.9)}
 
 
@@ -90,6 +94,13 @@ def test_the_rank_of_the_process_group_is_read_from_the_header() -> None:
     assert summary(*RUNS, distributedInfo={"backend": "nccl", "rank": 5, "world_size": 8}).global_rank == 5
     for odd in ({"rank": True}, {"rank": -1}, {"rank": "5"}, [], 7):
         assert summary(*RUNS, distributedInfo=odd).global_rank is None
+
+
+def test_a_part_of_the_time_is_whole_periods_of_it() -> None:
+    read = summary(*RUNS, event("kernel", "gemm", 1500, 1000), baseTimeNanoseconds=10**18)
+    found = read.over(10**18 + 900_000, 10**18 + 2_999_999)
+    assert (found.steps, found.window_ms, found.busy_ms) == (1, 1.0, pytest.approx(0.5))
+    assert read.over(10**18 + 100, 10**18 + 200).steps == 0
 
 
 @pytest.mark.parametrize(
@@ -141,7 +152,7 @@ def test_the_parts_make_up_the_window_whatever_runs(
     work: list[tuple[int, int]], sends: list[tuple[int, int]], reduces: list[tuple[int, int]]
 ) -> None:
     kernels = [("gemm", w) for w in work] + [(SEND, s) for s in sends] + [(REDUCE, r) for r in reduces]
-    found = summary(*RUNS, *(event("kernel", name, at, took) for name, (at, took) in kernels))
+    found = summary(*RUNS, *(event("kernel", name, at, took) for name, (at, took) in kernels)).whole
     if not kernels:
         return
     assert found.inside_ms is not None and found.outside_ms is not None

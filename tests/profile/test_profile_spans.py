@@ -1,5 +1,7 @@
 """Times as sets: what any covers, what both cover, and that nothing is lost."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,7 +30,8 @@ def test_they_are_the_sets_of_their_moments(one: list[Span], other: list[Span]) 
     assert moments(list(a.joined(b))) == moments(one) | moments(other)
     assert moments(list(a.shared(b))) == moments(one) & moments(other)
     assert moments(list(a.without(b))) == moments(one) - moments(other)
-    assert moments(list(a.within((10, 40)))) == moments(one) & set(range(10, 40))
+    edges = sorted({5, 10, 11, 40, *(start for start, _ in other)})
+    assert list(a.between(edges)) == [len(moments(one) & set(range(x, y))) for x, y in pairwise(edges)]
 
 
 @given(PAIRS)

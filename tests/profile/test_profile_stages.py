@@ -1,8 +1,9 @@
 """The stages together: how many work at a time, and which one paces the rest."""
 
 import pytest
-from trace_samples import read_ring
+from trace_samples import event, read_ring, summary
 
+from ppagent.profile.stages import pipeline_of
 from ppagent_evals.writing.traces import Ring
 
 
@@ -56,3 +57,23 @@ def test_prefills_are_told_from_decode_steps() -> None:
     found = read_ring(Ring((3.0,) * 2, filled=2, steps=12, prefills=4))
     assert found.modes == {"EXTEND": 8, "DECODE": 16}
     assert (found.tally.graph, found.tally.eager) == (16, 0)
+
+
+def test_a_rank_that_stands_still_to_write_its_trace_does_not_make_the_others_idle() -> None:
+    """The first stage is done first; the last forwards of the others wait for seconds until it has written."""
+    late = 2_000_000.0
+    first = [event("user_annotation", "run_batch", 1000.0 * n, 300) for n in range(8)]
+    other = [event("user_annotation", "run_batch", 1000.0 * n + 500 + (late if n > 6 else 0), 300) for n in range(9)]
+    work = [event("kernel", "gemm", 1000.0 * n + 500, 900) for n in range(7)]
+    found = pipeline_of([(0, summary(*first, *work)), (1, summary(*other, *work))])
+    assert found.together
+    assert found.stages[1].busy == pytest.approx(0.9)
+    assert found.stages[1].steps == 6
+
+
+def test_traces_of_different_times_are_judged_each_over_its_own() -> None:
+    runs = [event("user_annotation", "run_batch", 1000.0 * n, 300) for n in range(5)]
+    work = [event("kernel", "gemm", 1000.0 * n, 500) for n in range(5)]
+    found = pipeline_of([(0, summary(*runs, *work)), (1, summary(*runs, *work, baseTimeNanoseconds=10**18))])
+    assert not found.together
+    assert [stage.busy for stage in found.stages.values()] == [pytest.approx(0.5)] * 2
