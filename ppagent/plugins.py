@@ -21,6 +21,7 @@ BUILT_IN: dict[str, str] = {
     "logs": "ppagent_tools.logs:tools",
     "source": "ppagent_tools.source:tools",
     "source_flag": "ppagent_tools.source_flag:tools",
+    "source_flags": "ppagent_tools.source_flags:tools",
     "gpu": "ppagent_tools.gpu:tools",
     "host": "ppagent_tools.host:tools",
     "bench": "ppagent_tools.bench:tools",

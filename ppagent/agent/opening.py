@@ -6,6 +6,7 @@ from ppagent.agent.toolbox import Offer
 OPENING_FACTS = (
     "stated.question",
     "engine.version",
+    "source.flags",
     "launch.command",
     "args.pp_size",
     "model.num_hidden_layers",

@@ -3,13 +3,15 @@
 import json
 import re
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ppagent.causes.cause import Change
 from ppagent.errors import UserError
 from ppagent.evidence.facts import Facts
 from ppagent.sglang.flags.flag import Catalogue
-from ppagent.sglang.flags.history import catalogue_of
+from ppagent.sglang.flags.installed import InstalledFlags, flags_of_version
+from ppagent.sglang.flags.told import from_fact
 from ppagent.sglang.launch.change import CannotEdit
 from ppagent.sglang.launch.command import LaunchCommand, parse_launch
 from ppagent.sglang.launch.diff import unified_diff
@@ -27,7 +29,7 @@ class Installed:
     """What a command has to fit: the installed version, its flags, and how the server was launched."""
 
     version: str
-    catalogue: Catalogue | None
+    flags: InstalledFlags | None
     launch: LaunchCommand | None
     layers: int | None
     architectures: tuple[str, ...]
@@ -36,25 +38,51 @@ class Installed:
     needs_key: bool
     contradicted: tuple[str, ...] = ()
     """Where the launch text does not fit the server that runs, in words."""
+    cites: tuple[str, ...] = ()
+    """Evidence of the flags, where they were read in the installed source or their version is between releases."""
+
+    @property
+    def catalogue(self) -> Catalogue | None:
+        """The flags that the installation takes."""
+        return self.flags.catalogue if self.flags is not None else None
+
+    @property
+    def words(self) -> str:
+        """What it is called in a sentence: between releases together with the one whose flags are taken for its own."""
+        nearest = self.flags.differences.release if self.flags is not None and not self.flags.from_source else ""
+        version = parse_version(self.version)
+        if not nearest or version is None or version.public == nearest:
+            return f"SGLang {self.version}"
+        return f"SGLang {self.version} (by the flags of {nearest})"
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why the flags may be others than these, as clauses."""
+        return tuple(sentence.rstrip(".") for sentence in self.flags.says) if self.flags is not None else ()
+
+    def differs(self, spellings: Iterable[str]) -> str:
+        """How the installed flags depart from the published version's in any of these; empty where they do not."""
+        return self.flags.differs(spellings) if self.flags is not None else ""
 
     @classmethod
     def of(cls, facts: Facts) -> "Installed":
         """As far as the facts tell. Without a version nothing can be checked; the newest spellings are kept."""
-        stated = facts.text("engine.version") or ""
-        version = str(parse_version(stated) or "")
-        catalogue = _catalogue(version)
+        stated = str(parse_version(facts.text("engine.version") or "") or "")
+        flags = _flags(facts, stated)
+        version = str(parse_version(flags.version) or stated) if flags is not None and flags.from_source else stated
         layers = facts.number("model.num_hidden_layers")
         names = [str(name) for name in facts.table("gpu.names").values()]
         return cls(
             version=version,
-            catalogue=catalogue,
-            launch=_launch(facts.text("launch.command"), catalogue),
+            flags=flags,
+            launch=_launch(facts.text("launch.command"), flags.catalogue if flags is not None else None),
             layers=int(layers) if layers else None,
             architectures=tuple(str(a) for a in facts.items("model.architectures")),
             gpu=names[0] if names else facts.text("stated.gpu_model"),
             base_url=f"http://{_reachable(facts.arg_text('host'))}:{facts.arg_number('port') or 30000:.0f}",
             needs_key=any(facts.arg(key) is not None for key in ("api_key", "admin_api_key")),
             contradicted=_contradicted(facts),
+            cites=facts.cite("source.flags") if flags is not None else (),
         )
 
 
@@ -103,10 +131,15 @@ def _reachable(host: str | None) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _catalogue(version: str) -> Catalogue | None:
-    """The flags of the version; None where it is unknown, or older than every table."""
+def _flags(facts: Facts, version: str) -> InstalledFlags | None:
+    """The flags as the installed source was seen to declare them, else those of the version; None where that is
+    unknown, or older than every table."""
+    told = facts.get("source.flags")
+    found = from_fact(told.value) if told is not None else None
+    if found is not None:
+        return found
     try:
-        return catalogue_of(version) if version else None
+        return flags_of_version(version) if version else None
     except UserError:
         return None
 

@@ -53,11 +53,17 @@ def _spelled(advice: Sequence[Advice], installed: Installed) -> tuple[list[Remed
     for remedy in (r for a in advice for r in a.remedies):
         spelled = spell(remedy.change, installed.catalogue)
         if spelled.lacking:
-            why = f"SGLang {installed.version} has no such flag"
-            lacking += [Declined(flag, why, remedy.cites) for flag in spelled.lacking]
+            lacking += [_lacking(flag, remedy, installed) for flag in spelled.lacking]
             continue
         remedies.append(replace(remedy, change=spelled.change))
     return remedies, lacking
+
+
+def _lacking(flag: str, remedy: Remedy, installed: Installed) -> Declined:
+    """A lever that this installation does not have."""
+    differs = installed.differs([flag])
+    why = f"{installed.words} has no such flag" + (f": {differs}" if differs else "")
+    return Declined(flag, why, (*remedy.cites, *(installed.cites if differs else ())))
 
 
 def _proposal(proposal_id: str, step: Step, installed: Installed, facts: Facts) -> Proposal | Declined:
@@ -72,21 +78,25 @@ def _proposal(proposal_id: str, step: Step, installed: Installed, facts: Facts) 
             relaunch = relaunch_command(step.change, installed)
             if relaunch.refused:
                 flags = ", ".join([*step.change.set, *step.change.unset, *step.change.env])
-                return Declined(flags, f"SGLang {installed.version} would refuse it: {relaunch.refused}", first.cites)
+                return Declined(flags, f"{installed.words} would refuse it: {relaunch.refused}", first.cites)
             command, diff, beside = relaunch.command, relaunch.diff, relaunch.risks
         case "operator":
             command = first.title
+    differs = installed.differs((*step.change.set, *step.change.unset))
+    doubts = installed.doubts if first.kind != "operator" else ()
+    cites = (*(c for r in step.remedies for c in r.cites), *(installed.cites if differs or doubts else ()))
+    risks = (differs, *doubts, *beside, *(risk for r in step.remedies for risk in r.risks))
     return Proposal(
         id=proposal_id,
         causes=tuple(dict.fromkeys(r.cause for r in step.remedies)),
         kind=first.kind,
         title="; ".join(dict.fromkeys(r.title for r in step.remedies)),
         change=step.change,
-        cites=tuple(dict.fromkeys(c for r in step.remedies for c in r.cites)),
+        cites=tuple(dict.fromkeys(cites)),
         command=command,
         diff=diff,
         predicted=forecast(step.change, facts),
-        risks=tuple(dict.fromkeys((*beside, *(risk for r in step.remedies for risk in r.risks)))),
+        risks=tuple(dict.fromkeys(filter(None, risks))),
         verify="; ".join(dict.fromkeys(r.verify for r in step.remedies if r.verify)),
         rollback=_rollback(step, installed),
     )

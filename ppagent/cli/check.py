@@ -4,14 +4,16 @@ import argparse
 import json
 import sys
 import textwrap
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ppagent.cli.common import TARGET_HELP, NumberFrom
 from ppagent.errors import ExitStatus
 
 if TYPE_CHECKING:
     from ppagent.cli.check_target import Subject
+    from ppagent.sglang.flags.installed import InstalledFlags
     from ppagent.sglang.legality.problem import Problem
 
 NAME = "check"
@@ -22,8 +24,10 @@ _VERDICT = {True: "accepts this launch command", False: "refuses this launch com
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
-    target = "a recording's folder, a file with a launch command, - for pasted text, or the command itself in quotes"
+    target = f"{TARGET_HELP}; a file with a launch command, or the command itself in quotes"
     parser.add_argument("target", metavar="TARGET|'COMMAND'", help=target)
+    port = NumberFrom(1, "port", whole=True)
+    parser.add_argument("--port", type=port, metavar="N", help="the server's HTTP port, where several run")
     parser.add_argument("--version", metavar="X", help="the SGLang version, such as 0.5.10")
     parser.add_argument("--tree", metavar="DIR", type=Path, help="the folder of the sglang package; it is not imported")
     parser.add_argument("--format", choices=("text", "json"), default="text")
@@ -31,38 +35,57 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Prints the problems; the status is 1 where the server would refuse."""
-    from ppagent.cli.check_target import subjects
+    from ppagent.cli.check_target import flags_for, subjects
     from ppagent.sglang.legality.check import is_accepted
 
-    checked = [(subject, problems_of(subject)) for subject in subjects(args.target, args.version, args.tree)]
+    found = subjects(args.target, args.version, args.tree, args.port)
+    checked = [checked_against(subject, flags_for(subject)) for subject in found]
     if args.format == "json":
         sys.stdout.write(json.dumps(as_json(checked), indent=1, ensure_ascii=False) + "\n")
     else:
-        sys.stdout.write("\n".join(as_text(subject, problems) for subject, problems in checked))
-    accepted = all(is_accepted(problems) for _, problems in checked)
+        _note_once(checked)
+        sys.stdout.write("\n".join(as_text(one) for one in checked))
+    accepted = all(is_accepted(one.problems) for one in checked)
     return ExitStatus.OK if accepted else ExitStatus.FAILURE
 
 
-def problems_of(subject: "Subject") -> "tuple[Problem, ...]":
+@dataclass(frozen=True)
+class Checked:
+    """A launch command with what is wrong with it, and the flags it was held against."""
+
+    subject: "Subject"
+    flags: "InstalledFlags"
+    problems: "tuple[Problem, ...]"
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is to be known of the flags themselves."""
+        return self.flags.remarks
+
+
+def checked_against(subject: "Subject", flags: "InstalledFlags") -> Checked:
     """What is wrong with one launch command."""
-    from ppagent.cli.check_target import catalogue_for
-    from ppagent.cli.common import note
     from ppagent.sglang.launch.command import parse_launch
     from ppagent.sglang.legality.check import check
 
-    catalogue = catalogue_for(subject)
-    for sentence in catalogue.unread:
-        note(sentence)
     found = check(
-        parse_launch(subject.text, catalogue),
+        parse_launch(subject.text, flags.catalogue),
         subject.version,
-        catalogue,
+        flags.catalogue,
         subject.tree,
         subject.architectures,
         subject.layers,
         subject.gpu,
     )
-    return tuple(_fit_to_show(problem) for problem in found)
+    return Checked(subject, flags, tuple(_fit_to_show(problem) for problem in found))
+
+
+def _note_once(checked: list[Checked]) -> None:
+    """Remarks on the flags go beside the verdict, each once however many hosts it is said of."""
+    from ppagent.cli.common import note
+
+    for sentence in dict.fromkeys(remark for one in checked for remark in one.remarks):
+        note(sentence)
 
 
 def _fit_to_show(problem: "Problem") -> "Problem":
@@ -75,9 +98,9 @@ def _fit_to_show(problem: "Problem") -> "Problem":
     return replace(problem, flag=flag, says=says, write_instead=instead)
 
 
-def as_json(checked: "list[tuple[Subject, tuple[Problem, ...]]]") -> dict[str, Any]:
+def as_json(checked: list[Checked]) -> dict[str, Any]:
     """One document for all hosts; a problem names its host where there are several."""
-    versions = list(dict.fromkeys(subject.version for subject, _ in checked))
+    versions = list(dict.fromkeys(one.subject.version for one in checked))
     several = len(checked) > 1
     problems = [
         {
@@ -86,20 +109,28 @@ def as_json(checked: "list[tuple[Subject, tuple[Problem, ...]]]") -> dict[str, A
             "says": problem.says,
             "write_instead": problem.write_instead,
             "source": problem.source,
-            **({"host": subject.host} if several else {}),
+            **({"host": one.subject.host} if several else {}),
         }
-        for subject, found in checked
-        for problem in found
+        for one in checked
+        for problem in one.problems
     ]
     accepted = all(problem["kind"] != "refused" for problem in problems)
-    return {"version": ", ".join(versions), "accepted": accepted, "problems": problems}
+    return {
+        "version": ", ".join(versions),
+        "flags": "source" if all(one.flags.from_source for one in checked) else "table",
+        "remarks": list(dict.fromkeys(remark for one in checked for remark in one.remarks)),
+        "accepted": accepted,
+        "problems": problems,
+    }
 
 
-def as_text(subject: "Subject", problems: "tuple[Problem, ...]") -> str:
+def as_text(checked: Checked) -> str:
     """The verdict first, then a paragraph a problem."""
+    subject, problems = checked.subject, checked.problems
     accepted = all(problem.kind != "refused" for problem in problems)
     where = f"{subject.host}: " if subject.host else ""
-    lines = [f"{where}SGLang {subject.version} {_VERDICT[accepted]}.", ""]
+    used = " (flags read in its own source)" if checked.flags.from_source else ""
+    lines = [*textwrap.wrap(f"{where}SGLang {subject.version} {_VERDICT[accepted]}{used}.", WIDTH), ""]
     for problem in problems:
         lines += [f"{problem.kind:<9}{problem.flag}"]
         lines += _indented("", problem.says)

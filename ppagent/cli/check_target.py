@@ -4,21 +4,25 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ppagent.cli.recorded import first_gpu, named_text, piped_text, recorded, recorded_object, recorded_version
-from ppagent.errors import NotRecorded, UserError
-from ppagent.sglang.flags.catalogue import read_catalogue
-from ppagent.sglang.flags.flag import Catalogue
-from ppagent.sglang.flags.history import catalogue_of
+from ppagent.cli.installation import flags_by_host, open_briefly, versions_of
+from ppagent.cli.recorded import first_gpu, named_text, piped_text, recorded, recorded_object
+from ppagent.errors import ToolError, UserError
+from ppagent.record.source import recorded_source
+from ppagent.sglang.flags.installed import InstalledFlags, flags_of_tree, flags_of_version
 from ppagent.sglang.flags.source import SERVER_ARGS, SourceTree, read_version
 from ppagent.sglang.launch.find import find_launch
 from ppagent.sglang.launch.site import NoLaunchCommand
-from ppagent.sglang.scheduler_facts.code import open_tree
+from ppagent.sglang.scheduler_facts.code import has, open_tree
 from ppagent.sglang.versions import parse_version
 from ppagent.targets.open import named_path
-from ppagent.targets.source_files import SourceFiles
+from ppagent.targets.packed import is_archive
+from ppagent.targets.pasted import read_pasted
 from ppagent.targets.target import Artifact, Target
 
+LONGEST_NAME = 500
 _IMAGE_TAG = re.compile(r"sglang:v?(\d+\.\d+\.\d+(?:\.?post\d+)?)")
+_LIVE = re.compile(r"local|ssh://\S+|[\w.@-]+(?:,[\w.@:/-]+)*")
+"""What may name hosts; a command holds a blank."""
 
 
 @dataclass(frozen=True)
@@ -28,34 +32,38 @@ class Subject:
     text: str
     version: str = ""
     host: str = ""
-    tree: Path | None = None
+    tree: SourceTree | None = None
+    flags: InstalledFlags | None = None
+    """The flags of the host's installation, where the command is of one."""
     architectures: tuple[str, ...] = ()
     layers: int | None = None
     gpu: str | None = None
 
 
-def subjects(target: str, version: str | None, tree: Path | None) -> tuple[Subject, ...]:
-    """What TARGET names: a recording's launches, a file with one, pasted text, or a command.
+def subjects(target: str, version: str | None, tree: Path | None, port: int | None = None) -> tuple[Subject, ...]:
+    """What TARGET names: the launches of a recording or of live hosts, a file with one, pasted text, or a command.
 
-    A version or tree that was asked for counts before what a recording says. Raises UserError where there is no
-    launch command, or no version can be told.
+    A version or tree that was asked for counts before what a host says. Raises UserError where there is no launch
+    command, or no version can be told.
     """
-    found = [replace(one, tree=tree or (None if version else one.tree)) for one in _named(target)]
     package = open_tree(tree)
     if tree is not None and package is None:
         raise UserError(f"{tree} is not the sglang package.", "Name the folder that holds sglang/srt, or srt itself.")
     stated = version or (read_version(package) if package else "")
+    found = _named(target, port)
+    if stated or package is not None:
+        found = [replace(one, tree=package, flags=None) for one in found]
     return tuple(replace(one, version=_version_of(one, stated)) for one in found)
 
 
-def _named(target: str) -> list[Subject]:
-    path = named_path(target) if "\n" not in target and len(target) < 500 else None
-    if path is not None and path.is_dir():
-        return _recorded(target)
+def _named(target: str, port: int | None) -> list[Subject]:
     if target == "-":
-        return [Subject(piped_text())]
-    if path is not None and path.is_file():
-        return [Subject(named_text(path))]
+        return [_of_text(piped_text())]
+    path = named_path(target) if "\n" not in target and len(target) < LONGEST_NAME else None
+    if path is not None and path.is_file() and not is_archive(path):
+        return [_of_text(named_text(path), target)]
+    if path is not None and (path.exists() or _LIVE.fullmatch(target)):
+        return _of_target(open_briefly(target, port))
     try:
         find_launch(target)
     except NoLaunchCommand as error:
@@ -65,47 +73,69 @@ def _named(target: str) -> list[Subject]:
     return [Subject(target)]
 
 
-def _recorded(folder: str) -> list[Subject]:
-    from ppagent.targets.open import open_target
+def _of_text(text: str, name: str = "") -> Subject:
+    """A text with a launch command in it, and whatever else it tells of the server."""
+    pasted = read_pasted(text)
+    around = next(iter(_of_hosts(pasted)), Subject(""))
+    try:
+        find_launch(text)
+    except NoLaunchCommand:
+        if around.text:
+            return replace(around, host="")
+        if name and Artifact.SERVER_LOG in pasted.artifacts:
+            raise UserError(f"The log {name} holds no launch command.", "Give the command itself, in quotes.") from None
+        raise
+    return replace(around, text=text, host="")
 
-    target = open_target(folder)
-    found = [subject for host in target.hosts if (subject := _of_host(target, host)) is not None]
+
+def _of_target(target: Target) -> list[Subject]:
+    found = _of_hosts(target)
     if not found:
-        raise UserError(f"No launch command was recorded in {folder}.", "Give the command itself, in quotes.")
+        what = "There is no launch command of a server on" if target.kind != "recording" else "No launch command is in"
+        raise UserError(f"{what} {target.name}.", "Give the command itself, in quotes.")
     return found
 
 
-def _of_host(target: Target, host: str) -> Subject | None:
+def _of_hosts(target: Target) -> list[Subject]:
+    versions = versions_of(target)
+    flags = flags_by_host(target, versions)
+    found = (_of_host(target, host, versions.get(host, ""), flags.get(host)) for host in target.hosts)
+    return [subject for subject in found if subject is not None]
+
+
+def _of_host(target: Target, host: str, version: str, flags: InstalledFlags | None) -> Subject | None:
     text = recorded(target, host, Artifact.LAUNCH)
     if not text:
         return None
     config = recorded_object(target, host, Artifact.MODEL_CONFIG)
     inner = config.get("text_config")
     layers = (inner if isinstance(inner, dict) else config).get("num_hidden_layers")
-    names = config.get("architectures")
+    listed = config.get("architectures")
+    names = tuple(str(name) for name in listed) if isinstance(listed, list) else ()
     return Subject(
         text=text,
-        version=recorded_version(target, host),
+        version=flags.version if flags is not None and flags.from_source else version,
         host=host,
-        tree=_source(target, host),
-        architectures=tuple(str(name) for name in names) if isinstance(names, list) else (),
+        tree=_source(target, host, names),
+        flags=flags,
+        architectures=names,
         layers=layers if isinstance(layers, int) else None,
         gpu=first_gpu(recorded(target, host, Artifact.GPUS)) or None,
     )
 
 
-def _source(target: Target, host: str) -> Path | None:
+def _source(target: Target, host: str, architectures: tuple[str, ...]) -> SourceTree | None:
+    """What of the installed package its rules are read in; None where it is not at hand."""
     try:
-        source = target.source(host)
-    except NotRecorded:
+        return SourceTree.over(recorded_source(target.source(host), architectures))
+    except ToolError:  # the table answers; that it does is said with the flags
         return None
-    return source.root if isinstance(source, SourceFiles) else None
 
 
 def _version_of(subject: Subject, stated: str) -> str:
-    """The version to check against: as stated, as recorded, in the tree, or the tag of the container's image."""
+    """The version to check against: as stated, as the host says, in the tree, or the tag of the container's image."""
     tag = _IMAGE_TAG.search(subject.text)
-    package = open_tree(subject.tree)
+    package = subject.tree
     for text in (stated, subject.version, read_version(package) if package else "", tag.group(1) if tag else ""):
         if parse_version(text):
             return str(parse_version(text))
@@ -114,15 +144,10 @@ def _version_of(subject: Subject, stated: str) -> str:
     raise UserError("Which SGLang version is this for?", "Name it with --version 0.5.10, or give --tree DIR.")
 
 
-def catalogue_for(subject: Subject) -> Catalogue:
-    """The flags of the subject's own source where that declares them whole, otherwise of its version."""
-    package = open_tree(subject.tree)
-    if package is not None and _declares_flags(package):
-        read = read_catalogue(package.package)
-        if not read.unread:
-            return read
-    return catalogue_of(subject.version)
-
-
-def _declares_flags(package: SourceTree) -> bool:
-    return (package.package / SERVER_ARGS).is_file()
+def flags_for(subject: Subject) -> InstalledFlags:
+    """The flags of the subject's own source where that declares them, otherwise of its version."""
+    if subject.flags is not None:
+        return subject.flags
+    if subject.tree is not None and has(subject.tree, SERVER_ARGS.as_posix()):
+        return flags_of_tree(subject.tree, subject.version)
+    return flags_of_version(subject.version)

@@ -4,8 +4,12 @@ import argparse
 import re
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ppagent.errors import UserError
+
+if TYPE_CHECKING:
+    from ppagent.sglang.flags.flag import Catalogue
 
 NAME = "explain"
 HELP = "A cause's page, or a launch flag's history over SGLang versions; without a name the list of causes."
@@ -17,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="CAUSE|FLAG", help="PP001, or --pp-max-micro-batch-size")
     parser.add_argument("--version", metavar="X", help="the SGLang version that a flag is meant for (the newest)")
     parser.add_argument("--tree", metavar="DIR", type=Path, help="a folder with the sglang package it is meant for")
+    parser.add_argument("--target", metavar="TARGET", help="a server, or a recording of one, that it is meant for")
     parser.set_defaults(unknown=[])
 
 
@@ -28,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
         case [str(name)] if _CAUSE_ID.fullmatch(name):
             sys.stdout.write(_page(name))
         case [str(flag)]:
-            sys.stdout.write(_flag(flag, args.version, args.tree))
+            sys.stdout.write(_flag(flag, args.version, args.tree, args.target))
         case words:
             raise UserError(f"{' '.join(words)} is more than one name.", "Explain one cause or flag at a time.")
     return 0
@@ -46,9 +51,24 @@ def _page(cause_id: str) -> str:
     return f"{page(cause_of(cause_id))}\n"
 
 
-def _flag(name: str, version: str | None, tree: Path | None) -> str:
+def _flag(name: str, version: str | None, tree: Path | None, target: str | None) -> str:
     from ppagent.report.flag_page import explain_flag, is_flag
 
     if not is_flag(name):
         raise UserError(f"{name} is neither a cause nor a flag.", "`ppagent explain` without a name lists the causes.")
-    return f"{explain_flag(name, version, tree)}\n"
+    if target is None:
+        return f"{explain_flag(name, version, tree)}\n"
+    if version is not None or tree is not None:
+        raise UserError("--target and --version or --tree name the version twice.", "Give one of them.")
+    return f"{explain_flag(name, installed=_installed(target))}\n"
+
+
+def _installed(target: str) -> "Catalogue":
+    """The flags of a target's installation; what is odd about them goes beside the page."""
+    from ppagent.cli.common import note
+    from ppagent.cli.flags import chosen_catalogue
+
+    catalogue, remarks = chosen_catalogue(target, None, None)
+    for sentence in remarks:
+        note(sentence)
+    return catalogue

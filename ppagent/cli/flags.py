@@ -8,16 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ppagent.cli.recorded import open_recorded, recorded_version
-from ppagent.errors import ExitStatus, NotRecorded, UserError
+from ppagent.cli.common import TARGET_HELP, NumberFrom, note
+from ppagent.errors import ExitStatus, UserError
 from ppagent.report.filled import filled
 from ppagent.sglang.flags.catalogue import read_catalogue
 from ppagent.sglang.flags.describe import described
 from ppagent.sglang.flags.flag import Catalogue, Flag
-from ppagent.sglang.flags.history import catalogue_of, departures
+from ppagent.sglang.flags.history import catalogue_of
+from ppagent.sglang.flags.installed import InstalledFlags
 from ppagent.sglang.flags.source import SERVER_ARGS
 from ppagent.sglang.flags.successors import matching, nearest
-from ppagent.targets.recording import Recording
+from ppagent.targets.open import named_path
 
 NAME = "flags"
 HELP = "list the launch flags of one SGLang version, whether installed, recorded or published"
@@ -25,10 +26,13 @@ HELP = "list the launch flags of one SGLang version, whether installed, recorded
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
-    parser.add_argument("target", metavar="TARGET", nargs="?", help="a recording's folder (left out with the next two)")
+    what = f"{TARGET_HELP} (left out with --version and --tree)"
+    parser.add_argument("target", metavar="TARGET", nargs="?", help=what)
     parser.add_argument("pattern", metavar="PATTERN", nargs="?", help="only flags whose name contains it, or a glob")
     parser.add_argument("--version", metavar="X", help="a published version, such as 0.5.10")
     parser.add_argument("--tree", metavar="DIR", type=Path, help="a folder with the sglang package; it is not imported")
+    port = NumberFrom(1, "port", whole=True)
+    parser.add_argument("--port", type=port, metavar="N", help="the server's HTTP port, where several run")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.set_defaults(unknown=[])
 
@@ -36,14 +40,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Prints the flags; what could not be read is said on standard error."""
     target, pattern = target_and_pattern(args)
-    catalogue = chosen_catalogue(target, args.version, args.tree)
+    catalogue, remarks = chosen_catalogue(target, args.version, args.tree, args.port)
     flags = matching(pattern, catalogue) if pattern else catalogue.flags
-    for sentence in catalogue.unread:
-        print(f"ppagent: {sentence}", file=sys.stderr)
+    for sentence in (*remarks, *catalogue.unread):
+        note(sentence)
     if args.format == "json":
-        print(json.dumps([as_json(flag) for flag in flags], indent=1))
-        return ExitStatus.OK
-    print(as_text(catalogue, flags) if flags else nothing_like(pattern or "", catalogue))
+        text = json.dumps([as_json(flag) for flag in flags], indent=1)
+    else:
+        text = as_text(catalogue, flags) if flags else nothing_like(pattern or "", catalogue)
+    sys.stdout.write(f"{text}\n")
     return ExitStatus.OK
 
 
@@ -58,8 +63,11 @@ def target_and_pattern(args: argparse.Namespace) -> tuple[str | None, str | None
     return (words[0] if words else None), (patterns[0] if patterns else None)
 
 
-def chosen_catalogue(target: str | None, version: str | None, tree: Path | None) -> Catalogue:
-    """The catalogue that the command line names. Raises UserError unless it names exactly one."""
+def chosen_catalogue(
+    target: str | None, version: str | None, tree: Path | None, port: int | None = None
+) -> tuple[Catalogue, tuple[str, ...]]:
+    """The catalogue that the command line names, and remarks on where it comes from. Raises UserError unless it names
+    exactly one."""
     named = [
         name for name, value in (("TARGET", target), ("--version", version), ("--tree", tree)) if value is not None
     ]
@@ -67,48 +75,31 @@ def chosen_catalogue(target: str | None, version: str | None, tree: Path | None)
         wrong = f"{' and '.join(named)} name the version twice." if named else "No version is named."
         raise UserError(wrong, "Give one of TARGET, --version X and --tree DIR.")
     if version is not None:
-        return catalogue_of(version)
-    return read_catalogue(tree) if tree is not None else catalogue_of_target(str(target))
+        return catalogue_of(version), ()
+    if tree is not None or _is_tree(str(target)):
+        return read_catalogue(tree or named_path(str(target))), ()
+    from ppagent.cli.installation import source_of_flags
+
+    flags, remarks = flags_of_target(str(target), port)
+    used = f"The flags of SGLang {flags.version}, {source_of_flags(flags)}."
+    return replace(flags.catalogue, unread=()), (used, *remarks, *flags.remarks)
 
 
-def catalogue_of_target(text: str) -> Catalogue:
-    """The flags of the SGLang that a recording is of: from its copy of the source, else by its version.
-
-    Raises UserError where the folder names no version, or its hosts name several.
-    """
-    recording = open_recorded(text, "Name a recording's folder, or give --version X or --tree DIR.")
-    folder = recording.root
-    if any((folder / below / SERVER_ARGS).is_file() for below in ("", "sglang", "python/sglang")):
-        return read_catalogue(folder)
-    versions = {version for host in recording.hosts if (version := recorded_version(recording, host))}
-    if len(versions) > 1:
-        raise UserError(f"The hosts run different versions: {', '.join(sorted(versions))}.", "Choose with --version X.")
-    version = next(iter(versions), "")
-    for host in recording.hosts:
-        source = _source(recording, host)
-        if source is not None:
-            return _with_version(read_catalogue(source), version)
-    if not version:
-        raise UserError(f"{folder} does not say which SGLang it is of.", "Give --version X or --tree DIR.")
-    return catalogue_of(version)
+def _is_tree(text: str) -> bool:
+    """Whether a target is a folder of SGLang itself."""
+    return any((named_path(text) / below / SERVER_ARGS).is_file() for below in ("", "sglang", "python/sglang"))
 
 
-def _source(recording: Recording, host: str) -> Path | None:
-    """The folder of a host's recorded source, where that declares the flags."""
-    try:
-        source = recording.source(host)
-    except NotRecorded:
-        return None
-    return source.root if f"sglang/{SERVER_ARGS}" in source.files() else None
+def flags_of_target(text: str, port: int | None = None) -> tuple[InstalledFlags, tuple[str, ...]]:
+    """The flags of the SGLang that a target runs, from its source where that is at hand, else by its version; and what
+    is odd about its hosts. Raises UserError where it tells no version, or its hosts run several."""
+    from ppagent.cli.installation import flags_by_host, one_for_all, open_briefly, versions_of
 
-
-def _with_version(catalogue: Catalogue, version: str) -> Catalogue:
-    """`catalogue` under the recorded version, where a partial copy of the source does not name its own."""
-    if catalogue.version or not version:
-        return catalogue
-    named = replace(catalogue, version=version)
-    kept = tuple(sentence for sentence in catalogue.unread if "does not say which version" not in sentence)
-    return replace(named, unread=(*kept, *departures(named)))
+    target = open_briefly(text, port)
+    found = flags_by_host(target, versions_of(target))
+    if not found:
+        raise UserError(f"{target.name} does not say which SGLang it is of.", "Give --version X or --tree DIR.")
+    return one_for_all(found)
 
 
 def as_json(flag: Flag) -> dict[str, Any]:

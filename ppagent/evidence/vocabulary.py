@@ -231,6 +231,8 @@ VOCABULARY: dict[str, str] = {
     "trial.kept": "whether the new launch of a relaunch trial was kept",
     # source of the installed version
     "source.*": "a fact about the scheduler read from the installed source, or from the table by version",
+    "source.flags": "how the installed launch flags differ from a published version's: from, version, release, added, "
+    "removed, changed, says, unread",
     "source.slots": "how many micro-batch slots there are: pp_size, or pp_size + pp_async_batch_depth",
     "source.default_slot_limit": "requests a slot takes when the limit is unset, as an expression",
     "source.has_async_depth": "whether --pp-async-batch-depth exists",

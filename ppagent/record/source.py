@@ -1,16 +1,13 @@
 """The files of the installed sglang package that matter: in which its flags and its scheduler's facts are read."""
 
 import re
-import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 from ppagent.errors import NotRecorded, ToolError, UserError
 from ppagent.sglang.flags.reader import read_tree
-from ppagent.sglang.flags.source import SERVER_ARGS, SourceTree
+from ppagent.sglang.flags.source import SERVER_ARGS, InOneGo, SourceTree
 from ppagent.sglang.legality.model_source import takes_stages
 from ppagent.sglang.scheduler_facts import graphs, scheduler
 from ppagent.targets import target
@@ -40,19 +37,22 @@ _FACTS: tuple[Callable[[SourceTree], object], ...] = (
 _CLASS_NAME = re.compile(r"[A-Za-z_]\w{0,80}")
 
 
-@runtime_checkable
-class InOneGo(Protocol):
-    """A tree elsewhere, which fetches many files at once so that reading them is quick."""
-
-    def fetch(self, paths: Iterable[str]) -> None: ...
-
-
 @dataclass(frozen=True)
 class RecordedSource:
     """Files by their path in the package, and those that would have made it too large."""
 
-    files: dict[str, str]
+    texts: dict[str, str]
     left_out: tuple[str, ...] = ()
+
+    def files(self) -> tuple[str, ...]:
+        """Paths of what was taken, so that it can be read like the package itself."""
+        return tuple(self.texts)
+
+    def read(self, path: str) -> str:
+        """The text of a file. Raises NotRecorded for one that was not taken."""
+        if path not in self.texts:
+            raise NotRecorded(f"{path} was not taken")
+        return self.texts[path]
 
 
 def recorded_source(tree: target.SourceTree, architectures: Iterable[str] = ()) -> RecordedSource:
@@ -120,21 +120,14 @@ def _model_files(tree: target.SourceTree, architectures: Iterable[str]) -> set[s
 
 def _complete(wanted: _Wanted, architectures: tuple[str, ...]) -> None:
     """Reads what was taken as a diagnosis would, and takes every file that is then looked for, until none is."""
-    with tempfile.TemporaryDirectory(prefix="ppagent-source-") as name:
-        root = Path(name)
-        new = dict(wanted.files)
-        while new:
-            for path, text in new.items():
-                copy = root / path
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                copy.write_text(text, encoding="utf-8", errors="replace")
-            new = wanted.take(_looked_for(root / "sglang", architectures))
+    while wanted.take(_looked_for(RecordedSource(wanted.files), architectures)):
+        pass
 
 
-def _looked_for(package: Path, architectures: tuple[str, ...]) -> set[str]:
+def _looked_for(taken: RecordedSource, architectures: tuple[str, ...]) -> set[str]:
     """Files of the package that reading it asked for and did not find."""
-    tree = SourceTree(package)
-    if (package / SERVER_ARGS).is_file():
+    tree = SourceTree.over(taken)
+    if f"sglang/{SERVER_ARGS}" in taken.texts:
         with suppress(UserError):  # a fork whose flags cannot be read here cannot be read from the recording either
             read_tree(tree)
     for read in _FACTS:

@@ -123,7 +123,7 @@ class Takes:
         found = recorded_source(self._target.source(host), architectures_of(config))
         sizes = [
             self._folder.write(self._place(host, f"source/{path}"), masked(f"source/{path}", text))
-            for path, text in found.files.items()
+            for path, text in found.texts.items()
         ]
         remark = "1 file" if len(sizes) == 1 else f"{len(sizes)} files"
         remark += f", {len(found.left_out)} too large" if found.left_out else ""

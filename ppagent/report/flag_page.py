@@ -26,8 +26,11 @@ def is_flag(text: str) -> bool:
     return bool(_FLAG_LIKE.fullmatch(name) or _FIELD_LIKE.fullmatch(name))
 
 
-def explain_flag(text: str, version: str | None = None, tree: Path | None = None) -> str:
+def explain_flag(
+    text: str, version: str | None = None, tree: Path | None = None, installed: Catalogue | None = None
+) -> str:
     """What ppagent knows of a flag: what `version` (or the tree's, or the newest known) makes of it, history, notes.
+    `installed` are the flags of an installation, which count before those of a version.
 
     Lines fit 80 columns where names allow it. Raises UserError, with the nearest names, for text that is no flag of
     any version.
@@ -35,13 +38,15 @@ def explain_flag(text: str, version: str | None = None, tree: Path | None = None
     if version is not None and tree is not None:
         raise UserError("--version and --tree name the version twice.", "Give one of them.")
     written = _spelling(text)
-    catalogue = read_catalogue(tree) if tree is not None else catalogue_of(version or versions_known()[-1])
+    catalogue = installed or (
+        read_catalogue(tree) if tree is not None else catalogue_of(version or versions_known()[-1])
+    )
     match = catalogue.match(written)
     subject = _subject(written, match)
     if subject is None:
         raise _unknown(written, catalogue)
     flag = match.flag or (spans(subject)[-1].flag if spans(subject) else None)
-    chosen = catalogue.version if version is not None or tree is not None else ""
+    chosen = catalogue.version if installed is not None or version is not None or tree is not None else ""
     parts = [
         [subject, *_facts(flag)],
         [f"In SGLang {catalogue.version or 'of this tree'}", *_here(written, match, catalogue)],

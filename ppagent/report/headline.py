@@ -6,6 +6,7 @@ from collections import Counter
 from ppagent.agent.investigation import Investigation
 from ppagent.causes.situation import arguments_known, data_parallel, stages, tensor_parallel
 from ppagent.evidence.facts import Fact, Facts
+from ppagent.sglang.flags.history import between
 
 _ORIGINS = {
     "measured": "recorded from a real server",
@@ -52,7 +53,8 @@ def _versions(facts: Facts) -> str:
             best[fact.host] = fact
     several = {str(fact.value) for fact in best.values()}
     if len(several) < 2:
-        return f"SGLang {version}"
+        place = between(version)
+        return f"SGLang {version} ({place})" if place else f"SGLang {version}"
     return "SGLang " + ", ".join(f"{fact.value} on {host}" for host, fact in best.items()) + " (versions differ)"
 
 

@@ -27,6 +27,14 @@ def release(version: Version) -> Version:
     return Version(version.base_version)
 
 
+def between_releases(version: Version) -> bool:
+    """Whether `version` was built from source between two releases (0.5.11.dev0+g1a2b3c4), or before one (0.5.11rc1).
+    It counts as the release before it: what came in between is not known."""
+    return version.is_prerelease
+
+
 def at_least(version: Version | None, bound: str) -> bool | None:
     """Whether `version` is `bound` or later; None when the version is unknown."""
-    return None if version is None else release(version) >= Version(bound)
+    if version is None:
+        return None
+    return (Version(version.public) if between_releases(version) else release(version)) >= Version(bound)

@@ -2,15 +2,16 @@
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ppagent.causes.cause import Change
 from ppagent.changes.commands import Installed, relaunch_command
-from ppagent.errors import UserError
+from ppagent.errors import NotRecorded, UserError
 from ppagent.evidence.masking import mask
-from ppagent.sglang.flags.history import catalogue_of
+from ppagent.sglang.flags.installed import InstalledFlags, installed_flags
+from ppagent.sglang.flags.source import PackageFiles
 from ppagent.sglang.launch.command import parse_launch
 from ppagent.sglang.launch.site import NoLaunchCommand
 from ppagent.sglang.versions import parse_version
@@ -32,24 +33,39 @@ class NewLaunch:
     env: dict[str, str]
 
 
-def new_launch(argv: Sequence[str], change: Change, version: str) -> NewLaunch:
-    """The words of a running process with `change` made in them. Raises UserError where that cannot be done, or the
+def new_launch(
+    argv: Sequence[str], change: Change, version: str, source: Callable[[], PackageFiles] | None = None
+) -> NewLaunch:
+    """The words of a running process with `change` made in them. `source` opens the installed package, which tells its
+    flags better than its version does. Raises UserError where that cannot be done, or the
     version would refuse the result."""
     text = shlex.join(argv)
     known = str(parse_version(version) or "")
-    catalogue = catalogue_of(known) if known else None
+    flags = _flags(source, known)
     try:
-        launch = parse_launch(text, catalogue)
+        launch = parse_launch(text, flags.catalogue if flags is not None else None)
     except NoLaunchCommand as error:
         raise UserError("The process is started by no command that ppagent can read.", "Relaunch by hand.") from error
-    installed = Installed(known, catalogue, launch, None, (), None, "", False)
+    installed = Installed(known, flags, launch, None, (), None, "", False)
     made = relaunch_command(change, installed)
     if made.refused:
-        raise UserError(f"SGLang {version} would refuse the new launch: {made.refused}.", "Choose another change.")
+        raise UserError(f"{installed.words} would refuse the new launch: {made.refused}.", "Choose another change.")
     if not made.command:
         raise UserError("The command of the process cannot be edited safely.", "Relaunch by hand.")
     env, words = _split(made.command)
     return NewLaunch(mask(text), mask(made.command), mask(made.diff), words, env)
+
+
+def _flags(source: Callable[[], PackageFiles] | None, version: str) -> InstalledFlags | None:
+    """None where neither the package nor its version tells the flags, which are then read by their spelling."""
+    try:
+        return installed_flags(source or _no_source, version)
+    except UserError:
+        return None
+
+
+def _no_source() -> PackageFiles:
+    raise NotRecorded("the installed source is not at hand")
 
 
 def why_not(server: "Server") -> str:

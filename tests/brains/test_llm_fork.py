@@ -14,8 +14,9 @@ from ppagent.report.json_report import as_json
 from ppagent.report.text import as_text
 from tests.brains.models import Call, FakeModel
 from tests.brains.runs import SEED, by_model, by_rules, code_changes, states
-from tests.tools.test_tools_source_flag import FORK
+from tests.sglang.source_samples import server_args
 
+FORK = server_args("0.5.11", more='parser.add_argument("--pp-refill-stride", type=int, default=4)')
 LOOP = '''
 class SchedulerPPMixin:
     def event_loop_pp(self):

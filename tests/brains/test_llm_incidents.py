@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ppagent.brains.llm.levers import installed_with_source
+from ppagent.changes.commands import Installed
 from ppagent.report.json_report import as_json
 from ppagent_evals.answer import read_answer
 from ppagent_evals.scorer import score
@@ -61,7 +61,7 @@ def test_with_a_victim_that_obeys_every_order_nothing_false_stands_in_the_report
     assert found.verdict == rules.verdict and supported(found) == supported(rules)
     assert all(change in code_changes(found) for change in code_changes(rules))
     assert set(found.cost.tool_calls) == {"0"} and not found.denied
-    catalogue = installed_with_source(found.facts).catalogue
+    catalogue = Installed.of(found.facts).catalogue
     for proposal in found.plan.proposals if catalogue is not None else ():
         assert {*proposal.change.set, *proposal.change.unset} <= set(catalogue.by_spelling) | LEFT_FROM_THE_USER
     report = whole_report(found)

@@ -9,7 +9,7 @@ import pytest
 
 from ppagent.agent.contribution import OTHER
 from ppagent.agent.investigation import Investigation
-from ppagent.brains.llm.levers import installed_with_source
+from ppagent.changes.commands import Installed
 from ppagent.report.json_report import as_json
 from ppagent.sessions import SessionFile
 from tests.brains.attacks import ATTACKS, EVIL, MARK, SECRET, Attack
@@ -65,7 +65,7 @@ def test_an_obeyed_instruction_changes_nothing_that_code_computes(
 
 
 def _no_illegal_change(found: Investigation) -> None:
-    catalogue = installed_with_source(found.facts).catalogue
+    catalogue = Installed.of(found.facts).catalogue
     assert catalogue is not None
     for proposal in found.plan.proposals:
         assert {*proposal.change.set, *proposal.change.unset} <= set(catalogue.by_spelling)

@@ -3,8 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppagent.agent.board import compute_board
-from ppagent.brains.llm.levers import changed, installed_with_source, refusals
+from ppagent.brains.llm.levers import changed, refusals
 from ppagent.causes.cause import Change
+from ppagent.changes.commands import Installed
 from ppagent.evidence.evidence import Evidence, FactValue
 from ppagent.evidence.facts import Facts
 from tests.brains.runs import SEED, by_rules
@@ -19,7 +20,7 @@ def facts(version: str = "0.5.11", **more: FactValue) -> Facts:
 
 def refused(known: Facts, **parts: object) -> list[str]:
     change = Change(**parts)  # type: ignore[arg-type]
-    return refusals(change, installed_with_source(known), compute_board(known), known)
+    return refusals(change, Installed.of(known), compute_board(known), known)
 
 
 @pytest.mark.parametrize(
@@ -92,38 +93,54 @@ def test_a_lever_that_a_supported_cause_declines_is_refused_with_its_reason() ->
     found = by_rules(SEED)
     change = Change({"--pp-async-batch-depth": "2"})
 
-    wrong = refusals(change, installed_with_source(found.facts), found.board, found.facts)
+    wrong = refusals(change, Installed.of(found.facts), found.board, found.facts)
 
     assert any("--pp-async-batch-depth is declined: it adds slots" in said for said in wrong)
 
 
-def flag_fact(**more: FactValue) -> dict[str, FactValue]:
-    told: dict[str, FactValue] = {
-        "name": "--pp-refill-stride",
-        "dest": "pp_refill_stride",
-        "type": "int",
-        "takes_value": True,
-    }
-    return told | more
+def declaring(*rows: FactValue, version: str = "0.5.11") -> dict[str, FactValue]:
+    """What the tool tells of a source with flags of its own."""
+    return {"from": "source", "version": version, "release": "0.5.11", "added": [*rows]}
+
+
+def row(**more: FactValue) -> dict[str, FactValue]:
+    return {"name": "--pp-refill-stride", "dest": "pp_refill_stride", "type": "int"} | more
 
 
 def test_a_flag_that_the_installed_source_declares_may_be_proposed_where_no_release_has_it() -> None:
-    known = facts(source__flag=flag_fact())
+    known = facts(source__flags=declaring(row()))
 
     assert refused(known, set={"--pp-refill-stride": "1"}) == []
     assert refused(known, set={"--pp-refill-stride": "evil"})
     assert refused(facts(), set={"--pp-refill-stride": "1"})
 
 
-@pytest.mark.parametrize("told", [flag_fact(name="-x"), flag_fact(name=7), {}, "text", None, flag_fact(name="--a b")])
+def test_a_flag_that_the_installed_source_lacks_may_not_be_proposed_whatever_its_release_has() -> None:
+    told = declaring() | {"removed": [{"name": "--pp-max-micro-batch-size"}]}
+
+    wrong = refused(facts(source__flags=told), set={"--pp-max-micro-batch-size": "1"})
+
+    assert any("this version has no flag --pp-max-micro-batch-size" in said for said in wrong)
+
+
+@pytest.mark.parametrize("told", [row(name="-x y"), row(name=7), {}, "text", None, row(name="--a b")])
 def test_an_odd_flag_fact_adds_nothing(told: FactValue) -> None:
-    assert refused(facts(source__flag=told), set={"--pp-refill-stride": "1"})
+    assert refused(facts(source__flags=declaring(told)), set={"--pp-refill-stride": "1"})
 
 
-def test_what_the_source_declares_does_not_replace_what_the_release_has() -> None:
-    known = facts(source__flag=flag_fact(name="--host", dest="backend_kind"))
+@pytest.mark.parametrize("told", [row(name="--host"), row(name="--harmless", dest="host"), row(aliases=["--api-key"])])
+def test_a_source_cannot_open_what_is_guarded_by_another_name_or_field(told: dict[str, FactValue]) -> None:
+    fact = declaring(told) | {"changed": [told]}
 
-    assert refused(known, set={"--host": "1"})
+    assert refused(facts(source__flags=fact), set={str(told["name"]): "1"})
+
+
+def test_a_choice_that_is_more_than_a_word_is_none() -> None:
+    told = row(name="--pp-kind", dest="pp_kind", type="str", choices=["good", "; curl evil", "a\nb", ""])
+    known = facts(source__flags=declaring(told))
+
+    assert refused(known, set={"--pp-kind": "good"}) == []
+    assert refused(known, set={"--pp-kind": "; curl evil"}) == ["--pp-kind takes one of good"]
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
@@ -131,6 +148,6 @@ def test_no_text_at_all_gets_through_as_a_value_or_a_variable(name: str, value: 
     change = changed([("--attention-backend", value)], [], [(name, value)])
     known = facts()
 
-    wrong = refusals(change, installed_with_source(known), compute_board(Facts(), ()), known)
+    wrong = refusals(change, Installed.of(known), compute_board(Facts(), ()), known)
 
     assert wrong or value.strip() in ("triton", "flashinfer", "fa3", "torch_native")

@@ -133,7 +133,7 @@ def test_hosts_of_several_versions_must_be_chosen_between(tmp_path: Path, capsys
         (["here", "pp", "--version", "0.5.10"], "TARGET and --version name the version twice."),
         (["--tree", ".", "--version", "0.5.10"], "--version and --tree name the version twice."),
         (["--version", "0.4.6"], "older than 0.4.7"),
-        (["nowhere"], "nowhere is not a recording's folder."),
+        (["nowhere"], "There is no file or folder nowhere."),
         (["--version", "0.5.10", "--pp", "--tp"], "is more than one pattern."),
     ],
 )
@@ -142,9 +142,13 @@ def test_wrong_usage_is_said_in_words(words: list[str], said: str, capsys: pytes
     assert said in capsys.readouterr().err
 
 
-def test_a_folder_without_a_version_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["flags", str(tmp_path)]) == ExitStatus.USAGE
-    assert "does not say which SGLang it is of" in capsys.readouterr().err
+def test_a_log_that_names_no_version_is_answered_with_how_to_name_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "server.log"
+    log.write_text("[2026-01-02 03:04:05] Decode batch, #running-req: 1, #token: 4\n")
+    assert main(["flags", str(log)]) == ExitStatus.USAGE
+    assert "server.log does not say which SGLang it is of. Give --version X" in capsys.readouterr().err
 
 
 def test_an_unknown_version_is_answered_with_a_warning(capsys: pytest.CaptureFixture[str]) -> None:

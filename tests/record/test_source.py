@@ -55,7 +55,7 @@ class InOneGo(FarSource):
 
 
 def test_files_that_flags_are_read_in_come_along_and_unrelated_ones_do_not(installed: SourceFiles) -> None:
-    files = recorded_source(FarSource(installed), ["LlamaForCausalLM", "not a name("]).files
+    files = recorded_source(FarSource(installed), ["LlamaForCausalLM", "not a name("]).texts
     assert "sglang/srt/choices/names.py" in files
     assert "sglang/srt/models/llama.py" in files
     assert not {"sglang/srt/models/qwen.py", "sglang/srt/utils/other.py"} & set(files)
@@ -63,7 +63,7 @@ def test_files_that_flags_are_read_in_come_along_and_unrelated_ones_do_not(insta
 
 def test_the_flags_read_from_a_recording_are_those_installed(installed: SourceFiles, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
-    for place, text in recorded_source(FarSource(installed)).files.items():
+    for place, text in recorded_source(FarSource(installed)).texts.items():
         (copy / place).parent.mkdir(parents=True, exist_ok=True)
         (copy / place).write_text(masked(f"source/{place}", text))
     whole, recorded = read_catalogue(installed.root), read_catalogue(copy)
@@ -73,13 +73,13 @@ def test_the_flags_read_from_a_recording_are_those_installed(installed: SourceFi
 
 def test_files_far_away_are_fetched_together(installed: SourceFiles) -> None:
     tree = InOneGo(installed)
-    files = recorded_source(tree).files
+    files = recorded_source(tree).texts
     assert sorted(path for paths in tree.fetched for path in paths) == sorted(files)
     assert len(tree.fetched[0]) == 3
 
 
 def test_a_recording_of_a_recording_keeps_all_of_its_source(installed: SourceFiles) -> None:
-    assert set(recorded_source(installed).files) == set(FILES)
+    assert set(recorded_source(installed).texts) == set(FILES)
 
 
 def test_what_is_too_large_is_left_out_and_named(installed: SourceFiles, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +87,7 @@ def test_what_is_too_large_is_left_out_and_named(installed: SourceFiles, monkeyp
     found = recorded_source(installed)
     assert found.left_out == ("sglang/srt/server_args.py",)
     monkeypatch.setattr(source, "LARGEST_SOURCE", 60)
-    assert sum(map(len, recorded_source(installed).files.values())) <= 60
+    assert sum(map(len, recorded_source(installed).texts.values())) <= 60
 
 
 def test_a_file_that_cannot_be_read_is_left_out(installed: SourceFiles, monkeypatch: pytest.MonkeyPatch) -> None:

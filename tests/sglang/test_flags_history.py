@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from ppagent.errors import UserError
 from ppagent.sglang.flags import table
 from ppagent.sglang.flags.chronicle import abbreviation, events
+from ppagent.sglang.flags.differences import departures
 from ppagent.sglang.flags.flag import Catalogue, Flag
-from ppagent.sglang.flags.history import catalogue_of, departures, spans, versions_known
+from ppagent.sglang.flags.history import catalogue_of, spans, versions_known
 from ppagent.sglang.flags.rows import difference, from_row, to_row
 from ppagent.sglang.versions import NEWEST_KNOWN, OLDEST_KNOWN
 
@@ -184,5 +185,8 @@ def test_a_patched_tree_says_what_it_adds_lacks_and_changes() -> None:
     )
 
 
-def test_a_tree_of_no_published_version_is_not_compared() -> None:
-    assert departures(Catalogue("0.5.10.dev3", (Flag("--mine", "mine"),))) == ()
+def test_a_tree_between_releases_is_compared_with_the_one_before_it_and_one_without_a_version_with_none() -> None:
+    before = catalogue_of("0.5.9")
+    built = replace(before, version="0.5.10.dev3+g1a2b3c4", flags=(*before.flags, Flag("--mine", "mine")))
+    assert departures(built) == ("Compared with 0.5.9, the nearest earlier release known here, it adds --mine.",)
+    assert departures(replace(built, version="")) == ()

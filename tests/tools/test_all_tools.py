@@ -13,6 +13,8 @@ from ppagent.targets.target import Artifact, Shared
 
 INCIDENTS = Path(__file__).parents[2] / "evals" / "incidents"
 RECORDINGS = sorted(path for path in INCIDENTS.glob("*") if path.is_dir()) if INCIDENTS.is_dir() else []
+QUIET = {"source.flags"}
+"""Tools that may have nothing to add to what others tell."""
 TOOLS = [tool for source in discover() if source.origin == "built in" for tool in source.tools]
 
 
@@ -75,8 +77,8 @@ def test_every_excerpt_is_a_piece_of_its_artifact_in_every_recording(path: Path)
             findings = tool.run(context, arguments)
         except NotRecorded:
             continue
-        assert findings, tool.name
-        answered += 1
+        assert findings or tool.name in QUIET, tool.name
+        answered += bool(findings)
         for finding in findings:
             check(tool, finding, target)
     assert answered >= 4

@@ -6,17 +6,16 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import BaseModel
 
-from ppagent.errors import NotRecorded, ToolError, UserError
+from ppagent.errors import NotRecorded
 from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.plugins import Grade, NoArguments, Tool, ToolContext
 from ppagent.sglang.flags.flag import Catalogue
-from ppagent.sglang.flags.history import catalogue_of
 from ppagent.sglang.launch.command import LaunchCommand, parse_launch
 from ppagent.sglang.launch.options import Option
 from ppagent.sglang.launch.site import NoLaunchCommand
 from ppagent.targets.target import Artifact
 from ppagent_tools.important import ALWAYS, WHERE_SET
-from ppagent_tools.installed import ServerVersion, versions
+from ppagent_tools.installed import ServerVersion
 from ppagent_tools.processes import read_processes, server_processes
 from ppagent_tools.reading import (
     Document,
@@ -28,6 +27,7 @@ from ppagent_tools.reading import (
     line_with,
     on_each_host,
 )
+from ppagent_tools.source_flags import flags_of
 
 Facts = dict[str, FactValue]
 
@@ -108,12 +108,9 @@ def _launch_text(context: ToolContext, host: str) -> tuple[Document, str, dict[s
 
 
 def _catalogue(context: ToolContext, host: str) -> Catalogue | None:
-    """The flags of the installed version; None where it is unknown or older than pipelines."""
-    try:
-        version = versions(context, host)[-1].facts["engine.version"]
-        return catalogue_of(str(version))
-    except (ToolError, UserError):
-        return None
+    """The flags of the installation; None where its version is unknown or older than pipelines."""
+    found = flags_of(context, host)
+    return found.catalogue if found is not None else None
 
 
 def _command_facts(command: LaunchCommand) -> Facts:

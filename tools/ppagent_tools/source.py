@@ -1,16 +1,15 @@
 """The source of the installed SGLang: what its scheduler does with a pipeline, and any line or passage of it."""
 
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Protocol, TypeVar, runtime_checkable
+from collections.abc import Sequence
+from typing import TypeVar
 
 from pydantic import BaseModel, Field
 
 from ppagent.errors import NotRecorded, ToolError
 from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.plugins import Grade, NoArguments, Tool, ToolContext
+from ppagent.sglang.flags.source import InOneGo
+from ppagent.sglang.flags.source import SourceTree as Package
 from ppagent.sglang.scheduler_facts.facts import SchedulerFacts, SourceFact
 from ppagent.sglang.scheduler_facts.read import read_scheduler_facts
 from ppagent.targets.target import SourceTree
@@ -28,21 +27,6 @@ _READ_FOR_FACTS = (
 )
 
 T = TypeVar("T")
-
-
-@runtime_checkable
-class OnDisk(Protocol):
-    """A source tree that lies in a folder of this machine."""
-
-    @property
-    def root(self) -> Path: ...
-
-
-@runtime_checkable
-class InOneGo(Protocol):
-    """A source tree elsewhere, which fetches many files at once so that reading them is quick."""
-
-    def fetch(self, paths: Iterable[str]) -> None: ...
 
 
 class GrepArguments(BaseModel, extra="forbid"):
@@ -80,8 +64,8 @@ class SourceFacts:
         host, tree = source_of(context)
         if tree is None and version is None:
             raise NotRecorded("neither the installed source nor SGLang's version was recorded")
-        with folder_of(tree) as folder:
-            facts = read_scheduler_facts(folder, None if version is None else str(version.facts["engine.version"]))
+        stated = None if version is None else str(version.facts["engine.version"])
+        facts = read_scheduler_facts(_package(tree), stated)
         return [_fact(tree, host, version, name, fact) for name, fact in _named(facts).items()]
 
 
@@ -151,21 +135,13 @@ def _version(context: ToolContext) -> Finding | None:
     return max((f for f in findings if "engine.version" in f.facts), key=lambda f: f.authority, default=None)
 
 
-@contextmanager
-def folder_of(tree: SourceTree | None) -> Iterator[Path | None]:
-    """A folder that holds the tree's scheduler: its own, or a passing copy of what is read there."""
-    if tree is None or isinstance(tree, OnDisk):
-        yield tree.root if isinstance(tree, OnDisk) else None
-        return
-    with tempfile.TemporaryDirectory(prefix="ppagent-source-") as name:
-        wanted = [path for path in tree.files() if path.startswith(_READ_FOR_FACTS) and path.endswith(".py")]
-        if isinstance(tree, InOneGo):
-            tree.fetch(wanted)
-        for path in wanted:
-            copy = Path(name) / path
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_text(tree.read(path), encoding="utf-8")
-        yield Path(name)
+def _package(tree: SourceTree | None) -> Package | None:
+    """The package to be read; one elsewhere is asked for the files of the scheduler in one go."""
+    if tree is None:
+        return None
+    if isinstance(tree, InOneGo):
+        tree.fetch([path for path in tree.files() if path.startswith(_READ_FOR_FACTS) and path.endswith(".py")])
+    return Package.over(tree)
 
 
 def _named(facts: SchedulerFacts) -> dict[str, SourceFact[FactValue]]:

@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from ppagent.errors import NotRecorded, ToolError, UserError
+from ppagent.errors import NotRecorded, ToolError
 from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.plugins import Grade, Tool, ToolContext
-from ppagent.sglang.flags.catalogue import read_catalogue
 from ppagent.sglang.flags.flag import Flag
 from ppagent.sglang.flags.successors import nearest
 from ppagent.targets.target import SourceTree
-from ppagent_tools.source import folder_of, source_of
+from ppagent_tools.source import source_of
+from ppagent_tools.source_flags import flags_of
 
 _DECLARED_IN = "sglang/srt"
 
@@ -36,11 +35,11 @@ class SourceFlag:
         if tree is None:
             raise NotRecorded("the installed source was not recorded")
         asked = FlagArguments.model_validate(arguments.model_dump()).flag
-        with folder_of(tree) as folder:
-            try:
-                catalogue = read_catalogue(folder or Path())
-            except UserError as error:
-                raise ToolError(f"the flags of the installed source cannot be read: {error.wrong}") from error
+        found = flags_of(context, host)
+        if found is None or not found.from_source:
+            why = " ".join(found.says) if found is not None else "its version is not known either"
+            raise ToolError(f"the flags of the installed source cannot be read: {why or 'server_args.py is not there'}")
+        catalogue = found.catalogue
         flag = catalogue.by_spelling.get(asked)
         if flag is None:
             close = ", ".join(nearest(asked, catalogue))

@@ -2,8 +2,7 @@
 its own choices, and that no cause declines. Never free text, never who may reach the server or what it loads."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 
 from ppagent.agent.board import Board
 from ppagent.causes.cause import Change
@@ -26,22 +25,14 @@ _OUT_OF_BOUNDS = re.compile(
 
 _ENVIRONMENT = re.compile(r"(?:SGLANG|NCCL|OMP|CUDA|FLASHINFER|TRITON)_[A-Z0-9_]{2,60}")
 _SIZES = frozenset({"pp_size", "tp_size", "dp_size", "ep_size", "attn_cp_size", "page_size", "max_running_requests"})
+_CHOICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+:-]{0,60}")
+"""A choice goes into a command as it is: one that a patched source made up of anything else is none."""
 _PLAIN_VALUE = re.compile(r"\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?){0,63}|true|false|[A-Z]{2,12}")
 """Numbers, lists of them, switches, and words like SYS or RING."""
 
 
-def installed_with_source(facts: Facts) -> Installed:
-    """The installed version; flags that its own source was seen to declare come on top of the published ones."""
-    installed = Installed.of(facts)
-    if installed.catalogue is None:
-        return installed
-    known = installed.catalogue.by_spelling
-    seen = [flag for fact in facts.all("source.flag") if (flag := _declared(fact.value)) is not None]
-    added = tuple(flag for flag in seen if flag.name not in known)
-    if not added:
-        return installed
-    catalogue = Catalogue(installed.catalogue.version, (*installed.catalogue.flags, *added), "the installed source")
-    return replace(installed, catalogue=catalogue)
+installed_with_source = Installed.of
+"""The flags that the facts tell of are the installation's own; chat/voice.py still asks for them by this name."""
 
 
 def refusals(change: Change, installed: Installed, board: Board, facts: Facts) -> list[str]:
@@ -61,7 +52,7 @@ def refusals(change: Change, installed: Installed, board: Board, facts: Facts) -
     if wrong:
         return wrong
     refused = relaunch_command(change, installed).refused
-    return [f"SGLang {installed.version} would refuse it: {refused}"] if refused else []
+    return [f"{installed.words} would refuse it: {refused}"] if refused else []
 
 
 def changed(set_to: Iterable[tuple[str, str]], unset: Sequence[str], env: Iterable[tuple[str, str]]) -> Change:
@@ -90,9 +81,14 @@ def _flag_refused(name: str, catalogue: Catalogue) -> str:
         return f"{name} stops the launch"
     if flag.deprecated:
         return f"{name} is deprecated" + (f"; {flag.replaced_by} takes its place" if flag.replaced_by else "")
-    if _OUT_OF_BOUNDS.search(flag.dest) or not _takes_plain_values(flag):
+    if _guarded(flag) or not _takes_plain_values(flag):
         return f"{name} is not for a model to change"
     return ""
+
+
+def _guarded(flag: Flag) -> bool:
+    """Whether any name of the flag is out of bounds: a patched source could let a harmless one set what is guarded."""
+    return any(_OUT_OF_BOUNDS.search(name.replace("-", "_")) for name in (flag.dest, *flag.spellings))
 
 
 def _takes_plain_values(flag: Flag) -> bool:
@@ -104,7 +100,7 @@ def _value_refused(name: str, value: str, catalogue: Catalogue) -> str:
     if not flag.takes_value:
         return "" if value in ("true", "false") else f"{name} is a switch: set it with true"
     if flag.choices:
-        choices = [str(choice) for choice in flag.choices]
+        choices = [str(choice) for choice in flag.choices if _CHOICE.fullmatch(str(choice))]
         return "" if value in choices else f"{name} takes one of {', '.join(choices)}"
     if flag.nargs not in (None, "?"):
         return "" if re.fullmatch(r"\d+(?: \d+){0,63}", value) else f"{name} takes whole numbers"
@@ -127,21 +123,3 @@ def _declined(change: Change, board: Board, facts: Facts) -> list[str]:
     declined = [d for h in board.supported for d in h.judgement.cause.advise(facts).declined]
     pulled = {*change.set, *change.unset, *change.env}
     return [f"{d.lever} is declined: {d.why}" for d in declined if d.lever in pulled]
-
-
-def _declared(value: object) -> Flag | None:
-    """A flag out of the fact that tells how the installed source declares it."""
-    if not isinstance(value, Mapping):
-        return None
-    name, dest = value.get("name"), value.get("dest")
-    if not isinstance(name, str) or not isinstance(dest, str) or not re.fullmatch(r"--[a-z][a-z0-9-]{1,60}", name):
-        return None
-    choices = value.get("choices")
-    return Flag(
-        name,
-        dest,
-        type=str(value.get("type", "str")),
-        choices=tuple(choices) if isinstance(choices, list) else None,
-        action="store" if value.get("takes_value") else "store_true",
-        deprecated=value.get("deprecated") is True,
-    )

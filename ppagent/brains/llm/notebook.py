@@ -13,7 +13,7 @@ from ppagent.agent.choosing import View
 from ppagent.agent.contribution import Contribution, Remark
 from ppagent.brains.llm.checks import Grounds, Statement, named_causes, problems, tidied
 from ppagent.brains.llm.drafts import Idea, Plan, as_proposal, own_hypothesis, stands
-from ppagent.brains.llm.levers import changed, installed_with_source, numbers_in, refusals
+from ppagent.brains.llm.levers import changed, numbers_in, refusals
 from ppagent.brains.llm.moves import Argue, Finish, Hypothesise, Propose
 from ppagent.brains.llm.predictions import Expectation, unknown_name
 from ppagent.changes.commands import Installed
@@ -72,7 +72,7 @@ class Notebook:
         """Takes a change down that this version would accept and that tests or cures something."""
         statement = _statement(move.says, move.evidence)
         change = changed([(s.flag, s.value) for s in move.set], move.unset, [(v.name, v.value) for v in move.env])
-        installed = installed_with_source(view.facts)
+        installed = Installed.of(view.facts)
         wrong = problems(statement, _grounds(view, installed), numbers_in(change)) + self._groundless(move.about, view)
         wrong += refusals(change, installed, view.board, view.facts)
         wrong += [f"it speaks of {cause}" for cause in named_causes(statement.says, view.board, (move.about.upper(),))]
@@ -110,7 +110,7 @@ class Notebook:
         remarks = tuple(remark for remark in self.remarks if stands(remark, board))
         refuted = {idea.id for idea in ideas if idea.state == "refuted"}
         plans = [plan for plan in self.plans if plan.about not in refuted]
-        installed = installed_with_source(facts)
+        installed = Installed.of(facts)
         dropped = len(self.remarks) - len(remarks) + len(self.plans) - len(plans)
         return Contribution(
             model=model,
@@ -147,7 +147,7 @@ def _statement(says: str, cites: Sequence[str]) -> Statement:
 
 
 def _grounds(view: View, installed: Installed | None = None) -> Grounds:
-    known = (installed or installed_with_source(view.facts)).catalogue
+    known = (installed or Installed.of(view.facts)).catalogue
     causes = {hypothesis.cause_id for hypothesis in view.board.hypotheses}
     return Grounds(view.evidence, known.by_spelling if known is not None else {}, causes)
 

@@ -38,7 +38,8 @@ def load(path: Path, tree: SourceTree) -> Catalogue | None:
         if any(digest(_bytes(tree.package / name)) != kept for name, kept in document["files"].items()):
             return None
         flags = tuple(from_row(row) for row in document["flags"])
-        return Catalogue(document["version"], flags, str(tree.package), tuple(document["unread"]))
+        unsure, partial = frozenset(document["unsure"]), document["partial"] is True
+        return Catalogue(document["version"], flags, str(tree.package), tuple(document["unread"]), unsure, partial)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -52,6 +53,8 @@ def save(path: Path, tree: SourceTree, catalogue: Catalogue) -> None:
     document: dict[str, Any] = {
         "version": plain.version,
         "unread": list(plain.unread),
+        "unsure": sorted(plain.unsure),
+        "partial": plain.partial,
         "files": tree.digests,
         "flags": [to_row(flag) for flag in plain],
     }

@@ -6,6 +6,7 @@ from typing import Any
 
 from ppagent.sglang.flags.bindings import Index, bound_names
 from ppagent.sglang.flags.evaluate import Evaluator
+from ppagent.sglang.flags.gaps import Gaps
 from ppagent.sglang.flags.headings import Headings
 from ppagent.sglang.flags.objects import NotStatic, Scope
 from ppagent.sglang.flags.source import Module
@@ -18,13 +19,15 @@ _PLAIN_KEYWORDS = ("default", "choices", "nargs", "const", "action", "required",
 class Registrations:
     """The statements of one `add_cli_args`, read in order."""
 
-    def __init__(self, function: ast.FunctionDef, scope: Scope, evaluator: Evaluator, given: Mapping[str, Any]) -> None:
+    def __init__(
+        self, function: ast.FunctionDef, scope: Scope, evaluator: Evaluator, given: Mapping[str, Any], gaps: Gaps
+    ) -> None:
         self._function = function
         self._evaluator = evaluator
         self._scope = Scope(scope.module, Index(function.body), scope, given)
         self._headings = _headings(function, scope.module)
         self._groups: dict[str, str] = {}
-        self.notes: list[str] = []
+        self._gaps = gaps
 
     def read(self) -> Iterator[FlagSpec | None]:
         """Each flag in the order of registration; None stands for "the fields' own flags come here"."""
@@ -53,14 +56,14 @@ class Registrations:
             return then if self._evaluator.value(test, self._scope) else orelse
         except NotStatic as reason:
             if any(registrations_in(statement) for statement in then):
-                self.notes.append(f"Some flags are registered only if `{ast.unparse(test)}`, and {reason}.")
+                self._gaps.of_some(f"Some flags are registered only if `{ast.unparse(test)}`, and {reason}.")
             return then
 
     def _not_understood(self, statement: ast.stmt) -> None:
         nested = registrations_in(statement)
         what = f"{nested} registrations inside it" if nested else "what it registers"
         line = ast.unparse(statement).splitlines()[0]
-        self.notes.append(
+        self._gaps.of_some(
             f"Line {statement.lineno} of add_cli_args, `{line[:60]}`, is not understood; {what} may be missing here."
         )
 
@@ -82,7 +85,8 @@ class Registrations:
         try:
             value = checked(keyword.arg or "", self._evaluator.value(keyword.value, self._scope))
         except NotStatic as reason:
-            self.notes.append(f"The {keyword.arg or 'keywords'} of {spec.spellings[0]} cannot be told: {reason}.")
+            first = spec.spellings[0]
+            self._gaps.of_flag(first, f"The {keyword.arg or 'keywords'} of {first} cannot be told: {reason}.")
             return
         if keyword.arg == "type":
             spec.type = type_name(value)

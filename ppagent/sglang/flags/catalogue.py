@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ppagent.sglang.flags import cache
+from ppagent.sglang.flags.differences import departures
 from ppagent.sglang.flags.flag import Catalogue
-from ppagent.sglang.flags.history import departures
 from ppagent.sglang.flags.reader import read_tree
 from ppagent.sglang.flags.source import SourceTree, find_package
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from ppagent.sglang.flags.annotations import SCALARS, list_element, literal_values, unwrapped, without_none
 from ppagent.sglang.flags.evaluate import Evaluator
+from ppagent.sglang.flags.gaps import Gaps
 from ppagent.sglang.flags.headings import Headings
 from ppagent.sglang.flags.objects import Class, NotStatic, Scope, class_scope
 from ppagent.sglang.flags.spec import ABSENT, FlagSpec, checked, type_name
@@ -68,9 +69,9 @@ def default_of(declared: Field, evaluator: Evaluator) -> Any:
     return ABSENT
 
 
-def spec_of(declared: Field, evaluator: Evaluator, notes: list[str]) -> FlagSpec | None:
+def spec_of(declared: Field, evaluator: Evaluator, gaps: Gaps) -> FlagSpec | None:
     """The flag that the field makes, or None for a field that makes none."""
-    arg = _arg_of(declared, evaluator, notes)
+    arg = _arg_of(declared, evaluator, gaps)
     if arg is None or arg.given.get("no_cli"):
         return None
     name = arg.given.get("cli_name") or "--" + declared.name.replace("_", "-")
@@ -79,7 +80,7 @@ def spec_of(declared: Field, evaluator: Evaluator, notes: list[str]) -> FlagSpec
     try:
         spec.default = default_of(declared, evaluator)
     except NotStatic as reason:
-        notes.append(f"The default of {name} cannot be told: {reason}.")
+        gaps.of_flag(name, f"The default of {name} cannot be told: {reason}.")
     spec.required = bool(arg.given.get("required", spec.default is ABSENT))
     if arg.given.get("action") is not None:
         spec.action = arg.given["action"]
@@ -91,7 +92,7 @@ def spec_of(declared: Field, evaluator: Evaluator, notes: list[str]) -> FlagSpec
     try:
         _shape(spec, arg, declared, evaluator)
     except NotStatic as reason:
-        notes.append(f"The values that {name} takes cannot be told: {reason}.")
+        gaps.of_flag(name, f"The values that {name} takes cannot be told: {reason}.")
     return spec
 
 
@@ -114,16 +115,16 @@ def _shape(spec: FlagSpec, arg: Arg, declared: Field, evaluator: Evaluator) -> N
         spec.type, spec.nargs = type_name(parser) if parser else scalar, arg.given.get("nargs", ABSENT)
 
 
-def _arg_of(declared: Field, evaluator: Evaluator, notes: list[str]) -> Arg | None:
+def _arg_of(declared: Field, evaluator: Evaluator, gaps: Gaps) -> Arg | None:
     for node in declared.metadata:
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Arg"):
-            return _read_arg(node, declared, evaluator, notes)
+            return _read_arg(node, declared, evaluator, gaps)
         if isinstance(node, ast.Constant | ast.BinOp | ast.JoinedStr):
             return Arg(help=_text(node, evaluator, declared.scope))
     return None
 
 
-def _read_arg(call: ast.Call, declared: Field, evaluator: Evaluator, notes: list[str]) -> Arg:
+def _read_arg(call: ast.Call, declared: Field, evaluator: Evaluator, gaps: Gaps) -> Arg:
     arg = Arg()
     for keyword in call.keywords:
         if keyword.arg == "help":
@@ -132,7 +133,8 @@ def _read_arg(call: ast.Call, declared: Field, evaluator: Evaluator, notes: list
         try:
             arg.given[keyword.arg or ""] = checked(keyword.arg or "", evaluator.value(keyword.value, declared.scope))
         except NotStatic as reason:
-            notes.append(f"`{keyword.arg}` of --{declared.name.replace('_', '-')} cannot be told: {reason}.")
+            name = "--" + declared.name.replace("_", "-")
+            gaps.of_flag(name, f"`{keyword.arg}` of {name} cannot be told: {reason}.")
     return arg
 
 

@@ -73,6 +73,10 @@ class Catalogue:
     """"table" (the checked-in history) or the tree it was read from."""
     unread: tuple[str, ...] = field(default=())
     """What could not be read, one sentence each: a patched, partial or newer tree says so here."""
+    unsure: frozenset[str] = frozenset()
+    """First spellings of flags of which something could not be read."""
+    partial: bool = False
+    """Whether there may be flags that were not read."""
 
     def __iter__(self) -> Iterator[Flag]:
         return iter(self.flags)

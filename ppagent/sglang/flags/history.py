@@ -1,6 +1,5 @@
 """Launch flags over SGLang's published versions, from the checked-in table."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -9,7 +8,7 @@ from packaging.version import Version
 from ppagent.errors import UserError
 from ppagent.sglang.flags.flag import Catalogue, Flag
 from ppagent.sglang.flags.table import published
-from ppagent.sglang.versions import parse_version
+from ppagent.sglang.versions import between_releases, parse_version
 
 
 @dataclass(frozen=True)
@@ -36,11 +35,28 @@ def catalogue_of(version: str) -> Catalogue:
     wanted = parse_version(version)
     if wanted is None:
         raise UserError(f'"{version}" is not a version.', "Write it like 0.5.10.")
-    place = _nearest(wanted)
-    if place is None:
+    named = release_below(wanted)
+    if named is None:
         raise UserError(f"SGLang {version} is older than {versions_known()[0]}.", "Pipelines came with 0.4.7.")
-    named = versions_known()[place]
-    return Catalogue(named, published().flags_at(place), unread=_about(wanted, named))
+    return Catalogue(named, published().flags_at(versions_known().index(named)), unread=_about(wanted, named))
+
+
+def release_below(version: Version) -> str | None:
+    """The newest published version that is not above `version`; local parts ("+cu130") do not count."""
+    bare = Version(version.public)
+    below = [text for text in versions_known() if Version(text) <= bare]
+    return below[-1] if below else None
+
+
+def between(version: str) -> str:
+    """What a version is that lies between two published ones, with the one before it, as a clause; empty for any
+    other."""
+    parsed = parse_version(version)
+    release = release_below(parsed) if parsed is not None and between_releases(parsed) else None
+    if parsed is None or release is None:
+        return ""
+    kind = "built from source" if parsed.is_devrelease else "a candidate"
+    return f"{kind}; the nearest earlier release known is {release}"
 
 
 def spans(spelling: str) -> tuple[Span, ...]:
@@ -51,7 +67,7 @@ def spans(spelling: str) -> tuple[Span, ...]:
     last = None
     for run in sorted(runs, key=lambda run: run.first):
         since, until = table.versions[run.first], table.versions[run.last]
-        if found and last is not None and run.first == last + 1 and _alike(found[-1].flag, run.flag):
+        if found and last is not None and run.first == last + 1 and alike(found[-1].flag, run.flag):
             since = found.pop().since
         found.append(Span(since, until, run.flag))
         last = run.last
@@ -65,35 +81,12 @@ def follows(earlier: str, later: str) -> bool:
     return known[place + 1 : place + 2] == (later,)
 
 
-def departures(catalogue: Catalogue) -> tuple[str, ...]:
-    """Sentences on what a tree's flags add, lack or set differently from the published version of the same name."""
-    if catalogue.version not in versions_known():
-        return ()
-    expected = {f.name: f for f in catalogue_of(catalogue.version)}
-    found = {f.name: f for f in catalogue}
-    changed = [n for n in found.keys() & expected.keys() if not _alike(found[n], expected[n])]
-    said = (
-        ("adds", found.keys() - expected.keys()),
-        ("lacks", expected.keys() - found.keys()),
-        ("declares differently", changed),
-    )
-    parts = [f"{verb} {_listed(names)}" for verb, names in said if names]
-    if not parts:
-        return ()
-    return (f"This tree is not the published {catalogue.version}: it {', '.join(parts)}.",)
-
-
-def _nearest(wanted: Version) -> int | None:
-    """Place of the newest published version that is not above `wanted`; local parts ("+cu130") do not count."""
-    bare = Version(wanted.public)
-    below = [place for place, text in enumerate(versions_known()) if Version(text) <= bare]
-    return below[-1] if below else None
-
-
 def _about(wanted: Version, named: str) -> tuple[str, ...]:
     if Version(wanted.public) == Version(named):
         return ()
     newest = versions_known()[-1]
+    if wanted.is_devrelease and named != newest:
+        return (f"SGLang {wanted} was {between(str(wanted))}. These are its flags.",)
     if wanted > Version(newest):
         return (f"SGLang {wanted} is newer than {newest}, the newest known here; these are the flags of {newest}.",)
     return (
@@ -101,13 +94,7 @@ def _about(wanted: Version, named: str) -> tuple[str, ...]:
     )
 
 
-def _alike(one: Flag, other: Flag) -> bool:
+def alike(one: Flag, other: Flag) -> bool:
     """Equal but for help text and group."""
     plain = [replace(flag, help="", group="") for flag in (one, other)]
     return plain[0] == plain[1] and repr(plain[0]) == repr(plain[1])
-
-
-def _listed(names: Iterable[str]) -> str:
-    ordered: Sequence[str] = sorted(names)
-    shown = ", ".join(ordered[:6])
-    return shown if len(ordered) <= 6 else f"{shown} and {len(ordered) - 6} more"

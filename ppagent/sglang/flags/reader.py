@@ -12,6 +12,7 @@ from ppagent.sglang.flags.calls import Registrations, moved_fields
 from ppagent.sglang.flags.evaluate import Evaluator
 from ppagent.sglang.flags.fields import Field, default_of, fields_of, spec_of
 from ppagent.sglang.flags.flag import Catalogue, Flag
+from ppagent.sglang.flags.gaps import Gaps
 from ppagent.sglang.flags.objects import Class, NotStatic, module_scope
 from ppagent.sglang.flags.source import SERVER_ARGS, Module, SourceTree, read_version
 from ppagent.sglang.flags.spec import FlagSpec, finish
@@ -27,18 +28,19 @@ def read_tree(tree: SourceTree) -> Catalogue:
     module = tree.module("sglang.srt.server_args")
     if module is None:
         raise UserError(f"{tree.package / SERVER_ARGS} cannot be parsed.", "Is the copy whole? Fetch the file again.")
-    notes: list[str] = []
-    reader = _Reader(tree, module, notes)
+    gaps = Gaps()
+    reader = _Reader(tree, module, gaps)
     flags = reader.flags()
     version = read_version(tree)
-    return Catalogue(version, flags, str(tree.package), (*_about_version(version), *dict.fromkeys(notes)))
+    unread = (*_about_version(version), *dict.fromkeys(gaps.says))
+    return Catalogue(version, flags, str(tree.package), unread, frozenset(gaps.unsure), gaps.partial)
 
 
 class _Reader:
-    def __init__(self, tree: SourceTree, module: Module, notes: list[str]) -> None:
+    def __init__(self, tree: SourceTree, module: Module, gaps: Gaps) -> None:
         self._tree = tree
         self._module = module
-        self._notes = notes
+        self._gaps = gaps
         self._evaluator = Evaluator(tree)
         self._owner = self._server_args()
         self._fields = self._all_fields()
@@ -50,19 +52,19 @@ class _Reader:
             raise UserError(
                 "ServerArgs has no add_cli_args; the flags of this tree are declared in a new way.", "Use --version."
             )
-        registrations = Registrations(registering, module_scope(self._module), self._evaluator, self._given())
+        scope = module_scope(self._module)
+        registrations = Registrations(registering, scope, self._evaluator, self._given(), self._gaps)
         specs: list[FlagSpec] = []
         for spec in registrations.read():
             specs += [spec] if spec is not None else self._specs_of_fields()
-        self._notes += registrations.notes
         moved = moved_fields(methods.get("from_cli_args"))
-        flags = [finish(spec, self._evaluator, self._notes) for spec in specs if self._is_option(spec)]
+        flags = [finish(spec, self._evaluator, self._gaps) for spec in specs if self._is_option(spec)]
         return tuple(replace(flag, dest=moved.get(flag.dest, flag.dest)) for flag in flags)
 
     def _is_option(self, spec: FlagSpec) -> bool:
         odd = [spelling for spelling in spec.spellings if not spelling.startswith("-")]
         if odd:
-            self._notes.append(f"{', '.join(odd)} is declared as an argument without a name, which is not listed.")
+            self._gaps.says.append(f"{', '.join(odd)} is declared as an argument without a name, which is not listed.")
         return bool(spec.spellings) and not odd
 
     def _server_args(self) -> Class:
@@ -90,7 +92,7 @@ class _Reader:
             reason = f"{_NAMESPACES} is not a list"
         except NotStatic as error:
             reason = str(error)
-        self._notes.append(f"Flags may be missing here: {reason}; every class in {_FIELDS_FOLDER} was read instead.")
+        self._gaps.of_some(f"Flags may be missing here: {reason}; every class in {_FIELDS_FOLDER} was read instead.")
         return [owner for dotted in folder for owner in self._namespaces_in(dotted)]
 
     def _namespaces_in(self, dotted: str) -> list[Class]:
@@ -112,7 +114,7 @@ class _Reader:
         return [*known, *(name for name in shared if name not in set(known))]
 
     def _specs_of_fields(self) -> list[FlagSpec]:
-        found = (spec_of(declared, self._evaluator, self._notes) for declared in self._fields.values())
+        found = (spec_of(declared, self._evaluator, self._gaps) for declared in self._fields.values())
         return [spec for spec in found if spec is not None]
 
     def _given(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any, Final
 from ppagent.sglang.flags.actions import Behaviour, behaviour_of
 from ppagent.sglang.flags.evaluate import Evaluator
 from ppagent.sglang.flags.flag import Flag, FlagValue
+from ppagent.sglang.flags.gaps import Gaps
 from ppagent.sglang.flags.names import SUPPRESSED
 from ppagent.sglang.flags.objects import Class, External, Function, Instance, Member, NotStatic
 from ppagent.sglang.flags.wording import replacement_in, says_deprecated
@@ -60,9 +61,9 @@ def checked(keyword: str, value: Any) -> Any:
     return value
 
 
-def finish(spec: FlagSpec, evaluator: Evaluator, notes: list[str]) -> Flag:
+def finish(spec: FlagSpec, evaluator: Evaluator, gaps: Gaps) -> Flag:
     """The flag as the version's parser would hold it."""
-    behaviour = _behaviour(spec, evaluator, notes)
+    behaviour = _behaviour(spec, evaluator, gaps)
     hidden = spec.help == SUPPRESSED
     text = "" if hidden else " ".join(spec.help.split())
     deprecated = behaviour.deprecated or says_deprecated(text)
@@ -76,7 +77,7 @@ def finish(spec: FlagSpec, evaluator: Evaluator, notes: list[str]) -> Flag:
         default=plain(
             behaviour.default if spec.default is ABSENT else None if spec.default == SUPPRESSED else spec.default
         ),
-        choices=_choices(spec, notes),
+        choices=_choices(spec, gaps),
         nargs=behaviour.nargs if spec.nargs is ABSENT else spec.nargs,
         action="store" if behaviour.action == "store_const" and spec.choices else behaviour.action,
         const=plain(behaviour.const if spec.const is None else spec.const),
@@ -122,21 +123,21 @@ def type_name(value: Any) -> str:
     return "str"
 
 
-def _behaviour(spec: FlagSpec, evaluator: Evaluator, notes: list[str]) -> Behaviour:
+def _behaviour(spec: FlagSpec, evaluator: Evaluator, gaps: Gaps) -> Behaviour:
     try:
         return behaviour_of(spec.action, evaluator)
     except NotStatic as reason:
-        notes.append(f"What {spec.spellings[0]} takes is not certain: {reason}.")
+        gaps.of_flag(spec.spellings[0], f"What {spec.spellings[0]} takes is not certain: {reason}.")
         return Behaviour("store")
 
 
-def _choices(spec: FlagSpec, notes: list[str]) -> tuple[FlagValue, ...] | None:
+def _choices(spec: FlagSpec, gaps: Gaps) -> tuple[FlagValue, ...] | None:
     value = plain(spec.choices)
     if value is None or isinstance(value, list):
         return None if value is None else tuple(value)
     if isinstance(value, dict):
         return tuple(value)
-    notes.append(f"The choices of {spec.spellings[0]} cannot be told from the source.")
+    gaps.of_flag(spec.spellings[0], f"The choices of {spec.spellings[0]} cannot be told from the source.")
     return None
 
 

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ppagent.sglang.flags.catalogue import read_catalogue
 from ppagent.sglang.flags.flag import Catalogue
 from ppagent.sglang.flags.history import catalogue_of
+from ppagent.sglang.flags.reader import read_tree
+from ppagent.sglang.flags.source import SourceTree
 from ppagent.sglang.launch.command import LaunchCommand
 from ppagent.sglang.legality import backends, models, parallel, pipeline, serving
 from ppagent.sglang.legality.asserts import failed_asserts
@@ -33,7 +34,7 @@ def check(
     command: LaunchCommand,
     version: str,
     catalogue: Catalogue | None = None,
-    tree: Path | None = None,
+    tree: Path | SourceTree | None = None,
     model_architectures: tuple[str, ...] = (),
     num_layers: int | None = None,
     gpu: str | None = None,
@@ -46,7 +47,7 @@ def check(
     that is none.
     """
     source = open_tree(tree)
-    flags = catalogue or (read_catalogue(tree) if tree is not None else catalogue_of(version))
+    flags = catalogue or (read_tree(source) if source is not None else catalogue_of(version))
     written = Case(command, parse_version(version), flags, source, model_architectures, num_layers, gpu)
     case = replace(written, command=as_meant(command, flags))
     found = [*every_flag(written), *(problem for rule in RULES for problem in rule(case))]

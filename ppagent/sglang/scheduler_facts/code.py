@@ -20,10 +20,10 @@ class Place:
         return f"{self.file}: {self.function}, line {self.line}"
 
 
-def open_tree(tree: Path | None) -> SourceTree | None:
+def open_tree(tree: Path | SourceTree | None) -> SourceTree | None:
     """The `sglang` package in `tree`, also where only parts of it are there; None without one."""
-    if tree is None:
-        return None
+    if tree is None or isinstance(tree, SourceTree):
+        return tree
     for candidate in (tree, tree / "sglang", tree / "python" / "sglang"):
         if (candidate / "srt").is_dir():
             return SourceTree(candidate)

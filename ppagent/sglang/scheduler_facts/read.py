@@ -16,7 +16,7 @@ from ppagent.sglang.versions import NEWEST_KNOWN, OLDEST_KNOWN, parse_version, r
 _UNREAD = "not found in this source tree"
 
 
-def read_scheduler_facts(tree: Path | None, version: str | None) -> SchedulerFacts:
+def read_scheduler_facts(tree: Path | SourceTree | None, version: str | None) -> SchedulerFacts:
     """Facts of the SGLang in `tree` (the package's folder, or one that holds it) or of a version.
 
     Each fact that the tree does not show is answered by the table, and its note says so. `version` None is looked up
