@@ -159,8 +159,8 @@ class ForcedFinder(StandInFinder):
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
 
-def dump(tree: Path, forced: tuple[str, ...]) -> dict[str, Any]:
-    """Every action of the parser of the SGLang in `tree`. Runs in the interpreter that imports it."""
+def built(tree: Path, forced: tuple[str, ...]) -> tuple[argparse.ArgumentParser, list[str]]:
+    """The parser of the SGLang in `tree`, imported here, and the modules that had stand-ins."""
     sys.path.insert(0, str(tree))
     first, last = ForcedFinder(forced), StandInFinder(())
     sys.meta_path.insert(0, first)
@@ -170,10 +170,13 @@ def dump(tree: Path, forced: tuple[str, ...]) -> dict[str, Any]:
         raise SystemExit(f"imported {module.__file__} instead of {tree}")
     parser = argparse.ArgumentParser()
     module.ServerArgs.add_cli_args(parser)
-    return {
-        "stand_ins": sorted({name.partition(".")[0] for name in first.used + last.used}),
-        "actions": [describe(a) for a in parser._actions if a.dest != "help"],
-    }
+    return parser, sorted({name.partition(".")[0] for name in first.used + last.used})
+
+
+def dump(tree: Path, forced: tuple[str, ...]) -> dict[str, Any]:
+    """Every action of the tree's parser."""
+    parser, stand_ins = built(tree, forced)
+    return {"stand_ins": stand_ins, "actions": [describe(a) for a in parser._actions if a.dest != "help"]}
 
 
 def describe(action: argparse.Action) -> dict[str, Any]:

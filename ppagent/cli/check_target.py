@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ppagent.cli.common import note
 from ppagent.cli.installation import flags_by_host, open_briefly, versions_of
 from ppagent.cli.recorded import first_gpu, named_text, piped_text, recorded, recorded_object
 from ppagent.errors import ToolError, UserError
@@ -89,6 +90,7 @@ def _of_text(text: str, name: str = "") -> Subject:
 
 
 def _of_target(target: Target) -> list[Subject]:
+    """Raises UserError where no host has a launch command; a live host that cannot be asked is said and left out."""
     found = _of_hosts(target)
     if not found:
         what = "There is no launch command of a server on" if target.kind != "recording" else "No launch command is in"
@@ -99,8 +101,17 @@ def _of_target(target: Target) -> list[Subject]:
 def _of_hosts(target: Target) -> list[Subject]:
     versions = versions_of(target)
     flags = flags_by_host(target, versions)
-    found = (_of_host(target, host, versions.get(host, ""), flags.get(host)) for host in target.hosts)
-    return [subject for subject in found if subject is not None]
+    found: list[Subject] = []
+    for host in target.hosts:
+        try:
+            subject = _of_host(target, host, versions.get(host, ""), flags.get(host))
+        except ToolError as error:
+            if target.kind == "recording" or len(target.hosts) == 1:
+                raise
+            note(str(error))
+            continue
+        found += [subject] if subject is not None else []
+    return found
 
 
 def _of_host(target: Target, host: str, version: str, flags: InstalledFlags | None) -> Subject | None:
