@@ -30,6 +30,10 @@ from ppagent.evidence.facts import Facts
 UNEVEN_FROM = 1.10
 """Longest over mean stage from which balance is worth a restart (a proposal of this tool, not an SGLang rule)."""
 
+TRACED = "profile.busy"
+HOST_SIDE = "metrics.run_batch_busy"
+"""The host's share: a launch returns before the device has worked, so that even shares say nothing of the stages."""
+
 
 class UnevenStages:
     id = "PP004"
@@ -44,6 +48,7 @@ class UnevenStages:
         "metrics.run_batch_busy",
         "metrics.forward_busy",
         "decode.fwd_occupancy",
+        "profile.busy",
         "gpu.power_w",
     )
 
@@ -150,7 +155,7 @@ def _by_weights(facts: Facts) -> Observation | None:
 def _busy(facts: Facts) -> tuple[str, dict[str, float]]:
     """Busy share of each stage from the best source there is; device times before host times."""
     ring = stages(facts)
-    for name in ("metrics.forward_busy", "metrics.fwd_occupancy", "decode.fwd_occupancy", "metrics.run_batch_busy"):
+    for name in ("metrics.forward_busy", "metrics.fwd_occupancy", "decode.fwd_occupancy", TRACED, HOST_SIDE):
         shares = {rank: value for rank, value in facts.numbers(name).items() if value > 0}
         if ring is not None and len(shares) >= max(2, ring.value):
             return name, shares
@@ -164,10 +169,12 @@ def _by_busy(facts: Facts) -> Observation | None:
     mean = sum(busy.values()) / len(busy)
     slowest = max(busy, key=lambda rank: busy[rank])
     ratio = busy[slowest] / mean
-    says = f"{slowest} is busy {ratio:.2f} times the mean of the stages ({name.split('.')[1]})"
+    source = "traced kernels" if name == TRACED else name.split(".")[1]
+    says = f"{slowest} is busy {ratio:.2f} times the mean of the stages ({source})"
+    by_host = name == HOST_SIDE
     if ratio >= 1.3:
-        return Observation(says, facts.cite(name), 0.95, 0.01)
-    if ratio <= 1.12:
+        return Observation(says, facts.cite(name), 0.85 if by_host else 0.95, 0.05 if by_host else 0.01)
+    if ratio <= 1.12 and not by_host:
         return Observation(says, facts.cite(name), 0.05, 0.7)
     return None
 

@@ -210,3 +210,12 @@ def test_a_bound_on_the_filled_slots_from_above_never_speaks_for_a_full_ring() -
     assert readings["tokens"].share > 0.62
     assert judged(cause_of("PP001"), measured).state == "supported"
     assert not judged(cause_of("PP001"), measured).against
+
+
+def test_even_host_time_in_run_batch_does_not_clear_the_stages_and_uneven_host_time_points_at_one() -> None:
+    even = {"args.pp_size": 4, "metrics.run_batch_busy": {f"PP{n}": 0.3 for n in range(4)}}
+    assert judged(cause_of("PP004"), even).against == ()
+    one_slow = {**even, "metrics.run_batch_busy": {"PP0": 0.3, "PP1": 0.3, "PP2": 0.8, "PP3": 0.3}}
+    assert judged(cause_of("PP004"), one_slow).because[0].says.startswith("PP2 is busy 1.88 times the mean")
+    on_device = {**even, "metrics.fwd_occupancy": {f"PP{n}": 30.0 for n in range(4)}}
+    assert judged(cause_of("PP004"), on_device).state == "refuted"

@@ -60,6 +60,12 @@ def test_achieved_concurrency_stands_in_for_a_missing_limit() -> None:
     assert (found["concurrency"], found["achieved_concurrency"]) == (3.46, 3.456)
 
 
+def test_requests_sent_all_at_once_are_all_in_flight() -> None:
+    at_once = {"output_throughput": 2582.28, "request_rate": "inf", "completed": 128}
+    assert levels_of([Run(at_once, "")])[0]["concurrency"] == 128
+    assert "concurrency" not in levels_of([Run({**at_once, "request_rate": 4}, "")])[0]
+
+
 def test_throughput_is_worked_out_where_only_totals_are_known() -> None:
     assert levels_of([Run({"total_output_tokens": 600, "duration": 60}, "")])[0]["output_throughput"] == 10
 

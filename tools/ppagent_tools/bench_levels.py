@@ -64,6 +64,8 @@ def _level(fields: Mapping[str, object]) -> dict[str, FactValue] | None:
         level["output_throughput"] = rate
     achieved = numeric(fields.get("concurrency"))
     asked = numeric(fields.get("max_concurrency"))
+    if asked is None and achieved is None and _rate(fields.get("request_rate")) == "inf":
+        asked = numeric(fields.get("completed"))  # without a rate or a cap, all were sent at once
     rest: dict[str, FactValue] = {
         "concurrency": asked if asked is not None else (round(achieved, 2) if achieved is not None else None),
         "achieved_concurrency": achieved,
