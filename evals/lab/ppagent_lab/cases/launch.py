@@ -62,9 +62,10 @@ CASES = (
         ),
     ),
     Case(
-        name="lab-mixed-chunk-refused",
+        name="lab-mixed-chunk-refused-0510",
         title="Mixed chunks and a pipeline",
         question="We wanted prefill and decode in one batch, and now it does not come up. Memory?",
+        version="0.5.10",
         pp=4,
         load=None,
         arguments=("--enable-mixed-chunk",),
