@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -75,8 +76,50 @@ def test_a_person_is_asked_for_the_key_once(locked: FakeServer) -> None:
     api.server_info()
     api.loads()
     assert asked == [f"API key of the server on 127.0.0.1 port {locked.port} of local: "]
-    with pytest.raises(ToolError, match="does not take that API key"):
-        api_of(LocalLink(), locked.port, lambda _: "wrong").server_info()
+
+
+def test_a_key_that_is_wrong_or_not_typed_is_asked_for_no_second_time(locked: FakeServer) -> None:
+    asked: list[str] = []
+
+    def wrong(prompt: str) -> str:
+        asked.append(prompt)
+        return "wrong"
+
+    api = api_of(LocalLink(), locked.port, wrong)
+    for ask in (api.server_info, api.loads, api.server_info):
+        with pytest.raises(ToolError, match="does not take that API key for /.*; start again, or set SGLANG_API_KEY"):
+            ask()
+    assert len(asked) == 1
+    with pytest.raises(ToolError, match="wants an API key for /server_info, and none was typed"):
+        api_of(LocalLink(), locked.port, lambda _: " ").server_info()
+
+
+def test_what_is_asked_ahead_asks_no_person_and_is_asked_for_once(locked: FakeServer, fake_server: FakeServer) -> None:
+    asked: list[str] = []
+
+    def ask(prompt: str) -> str:
+        asked.append(prompt)
+        return KEY
+
+    api = api_of(LocalLink(), locked.port, ask)
+    api.begin()
+    assert not api.gives_metrics
+    time.sleep(0.3)
+    assert asked == []
+    assert json.loads(api.server_info())["pp_size"] == 2
+    assert json.loads(api.loads())["loads"][0]["num_running_reqs"] == 3
+    assert len(asked) == 1
+
+    api = api_of(LocalLink(), fake_server.port)
+    api.begin()
+    assert api.gives_metrics
+    first, second = (_total(text) for _, text in api.scrapes(2, 0))
+    assert second - first == 100
+
+
+def _total(scrape: str) -> float:
+    """The fake counts its scrapes by the hundred: no scrape was made and thrown away between two."""
+    return float(scrape.rpartition("} ")[2])
 
 
 def test_a_server_without_metrics_says_which_flag_it_lacks(locked: FakeServer) -> None:

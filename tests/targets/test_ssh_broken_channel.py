@@ -23,7 +23,8 @@ def channel(**methods: Callable[..., object]) -> Any:
     reading, writing = os.pipe()
     os.write(writing, b"x")
     plain = {"recv_ready": lambda: True, "recv_stderr_ready": lambda: False, "fileno": lambda: reading,
-             "recv": broken, "close": broken, "sendall": broken, "settimeout": lambda _: None, "remote_chanid": 1}  # fmt: skip
+             "recv": broken, "close": broken, "sendall": broken, "settimeout": lambda _: None,
+             "remote_chanid": 1}  # fmt: skip
     return SimpleNamespace(**{**plain, **methods}, eof_received=False, closed=False)
 
 
@@ -42,7 +43,9 @@ def test_reading_ends_as_lost_and_closing_says_nothing() -> None:
 
 
 @pytest.mark.parametrize("send", [broken, lambda _: None])
-def test_a_command_that_cannot_be_started_is_a_lost_connection_and_leaves_its_place(send: Callable[..., object]) -> None:
+def test_a_command_that_cannot_be_started_is_a_lost_connection_and_leaves_its_place(
+    send: Callable[..., object],
+) -> None:
     config = SimpleNamespace(alias="box", hostname="box")
     link = SshLink(SimpleNamespace(config=config, transport=transport(send)))  # type: ignore[arg-type]
     for _ in range(9):

@@ -57,6 +57,7 @@ class Answers:
         self._others = others
         self._untried: list[Way] | None = None
         self._settled = False
+        self._complaints: list[str] = []
         self._changing = threading.Lock()
         self._ahead = Once()
         self._to_come: set[str] = set()
@@ -127,6 +128,8 @@ class Answers:
         if path in self._to_come:
             self._to_come.discard(path)
             answer = self._ahead.get(path, lambda: self._with_keys(path))
+            if answer.refused:  # a key may have been typed since
+                answer = self._with_keys(path)
         else:
             answer = self._with_keys(path)
         if not answer.refused:
@@ -163,6 +166,8 @@ class Answers:
                 self._settled = True
                 return answer
             except (BrokenOff, Distrusted) as error:
+                if isinstance(error, Distrusted):
+                    self._complaints.append(str(error))
                 if not self._change(client):
                     raise self._said(error) from error
 
@@ -182,12 +187,13 @@ class Answers:
             return True
 
     def _said(self, error: ToolError) -> ToolError:
+        """Why no way led to it, where a certificate is the reason."""
         if not isinstance(error, Distrusted):
             return error
-        return ToolError(
-            f"the server on {self._place} speaks TLS, and its certificate is not trusted: {error}; let SSL_CERT_FILE "
-            "name the certificate of the authority that signed it"
-        )
+        why = "; ".join(dict.fromkeys(self._complaints))
+        trust = "let SSL_CERT_FILE name the certificate of the authority that signed it"
+        advice = "it must be renewed" if "expired" in why else trust
+        return ToolError(f"the server on {self._place} speaks TLS, and its certificate is not trusted: {why}; {advice}")
 
     def _must_be_ok(self, path: str, answer: _Answer) -> None:
         if answer.status != 200:
