@@ -22,10 +22,29 @@ Remedies
     cards, so it is not the first thing to try.
 """
 
-from ppagent.causes.admission import FULL, pool_peak, pool_typical, requests_that_fit, retractions
+from ppagent.causes.admission import (
+    FULL,
+    at_cap,
+    pool_peak,
+    pool_typical,
+    queue,
+    requests_that_fit,
+    retractions,
+    standing_queue,
+)
 from ppagent.causes.cause import Advice, Declined, Observation, Probe
-from ppagent.causes.pool_remedies import fewer_running, larger_pool, more_conservative
+from ppagent.causes.pool_remedies import fewer_running, larger_pool, more_conservative, raised_token_limit
+from ppagent.causes.situation import in_flight
 from ppagent.evidence.facts import Facts
+
+OFTEN = 3
+"""Retractions from which on they are no accident."""
+
+OUTGROWN = 1.2
+"""Times the requests that the pool holds at full length from which the load counts as too large for it."""
+
+HALF_USED = 0.5
+"""Below this typical usage something else than the pool keeps requests out."""
 
 
 class KvPoolExhausted:
@@ -41,7 +60,7 @@ class KvPoolExhausted:
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
-        found = (_retracted(facts), _no_room_left(facts), _usage(facts), _collapse(facts))
+        found = (_retracted(facts), _no_room_left(facts), _usage(facts), _outgrown(facts), _collapse(facts))
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
@@ -58,14 +77,23 @@ class KvPoolExhausted:
             return Advice()
         room = larger_pool(self.id, facts, known.cites)
         calmer = more_conservative(self.id, facts, known.cites)
-        fits = requests_that_fit(facts)
-        fewer = fewer_running(self.id, facts, fits) if fits is not None else None
-        remedies = tuple(remedy for remedy in (fewer, room, calmer) if remedy is not None)
+        fits, raised = requests_that_fit(facts), raised_token_limit(self.id, facts, known.cites)
+        # A cap helps where work is thrown away; where requests merely wait for room, they would go on waiting.
+        fewer = (
+            fewer_running(self.id, facts, fits) if fits is not None and (raised is None or _thrashes(facts)) else None
+        )
+        remedies = tuple(remedy for remedy in (raised, fewer, room, calmer) if remedy is not None)
         declined = (
             Declined("--kv-cache-dtype", "an 8-bit KV cache changes answers and takes a slow kernel on some cards"),
             Declined("--pp-max-micro-batch-size", "the pool is shared by all slots; spreading requests frees no token"),
         )
         return Advice(remedies, declined)
+
+
+def _thrashes(facts: Facts) -> bool:
+    thrown_back, typical = retractions(facts), pool_typical(facts)
+    often = thrown_back is not None and thrown_back.value >= OFTEN
+    return often or (typical is not None and typical.value >= FULL)
 
 
 def _retracted(facts: Facts) -> Observation | None:
@@ -77,7 +105,7 @@ def _retracted(facts: Facts) -> Observation | None:
         full = peak is not None and peak.value >= FULL
         return None if full else Observation(known.says, known.cites, 0.15, 0.9)
     typical = pool_typical(facts)
-    if known.value < 3 and typical is not None and typical.value < 0.8:
+    if known.value < OFTEN and typical is not None and typical.value < 0.8:
         says = f"{known.says}, and {typical.says}: now and then is within what the scheduler reckons with"
         return Observation(says, known.cites + typical.cites, 0.3, 0.1)
     return Observation(known.says, known.cites, 0.9, 0.01)
@@ -102,6 +130,18 @@ def _usage(facts: Facts) -> Observation | None:
     if peak.value >= 0.85:
         return None
     return Observation(f"{peak.says}, so it never ran out", peak.cites, 0.02, 0.8)
+
+
+def _outgrown(facts: Facts) -> Observation | None:
+    """More is in flight than the pool holds at full length, and the rest waits though no cap is reached. Usage then
+    stays below 1 all the same: admission keeps a reserve for the tokens that running requests will still make."""
+    fits, load, typical, waits = requests_that_fit(facts), in_flight(facts), pool_typical(facts), queue(facts)
+    if fits is None or load is None or typical is None or waits is None or at_cap(facts):
+        return None
+    if standing_queue(facts) is not True or typical.value < HALF_USED or load.value < OUTGROWN * fits.value:
+        return None
+    says = f"{fits.says}, {load.value:.3g} are in flight and {waits.says}"
+    return Observation(says, fits.cites + load.cites + waits.cites, 0.8, 0.02)
 
 
 def _collapse(facts: Facts) -> Observation | None:

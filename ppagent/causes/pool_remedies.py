@@ -1,7 +1,10 @@
 """Ways to make what runs fit the KV pool, each worked out from the evidence or left out."""
 
+import math
+
+from ppagent.causes.admission import requests_that_fit
 from ppagent.causes.cause import Change, Remedy
-from ppagent.causes.situation import Cites, Known, data_parallel, stages
+from ppagent.causes.situation import Cites, Known, data_parallel, in_flight, stages
 from ppagent.evidence.facts import Facts
 
 KEEP_FREE_GIB = 4.0
@@ -29,6 +32,27 @@ def fewer_running(cause: str, facts: Facts, fits: Known) -> Remedy:
         risks=tuple(risks),
         verify="no retraction lines and token usage below 0.95 at the same load",
         rollback="the previous --max-running-requests",
+    )
+
+
+def raised_token_limit(cause: str, facts: Facts, cites: Cites) -> Remedy | None:
+    """A larger --max-total-tokens where somebody set it below what the load needs at full length. None where it was
+    not set, or where the load or its lengths are not known. Memory still bounds the pool: SGLang takes the smaller of
+    the two (0.4.7 to 0.5.23)."""
+    limit, load, fits = facts.arg("max_total_tokens"), in_flight(facts), requests_that_fit(facts)
+    if limit is None or not limit.number or load is None or fits is None or load.value <= fits.value:
+        return None
+    wanted = math.ceil(limit.number * load.value / fits.value / 256) * 256
+    return Remedy(
+        cause,
+        "relaunch",
+        f"The pool was limited to {limit.number:g} tokens by hand; {load.value:.3g} requests in flight need more",
+        Change(set={"--max-total-tokens": str(wanted)}),
+        (limit.evidence, *fits.cites, *load.cites, *cites),
+        risks=("the limit may have been set to leave memory for something else on the cards",),
+        verify="max_total_num_tokens rises, nothing queues, and there are no retraction lines at the same load",
+        rollback=f"--max-total-tokens {limit.number:g}",
+        alone=True,
     )
 
 

@@ -87,3 +87,38 @@ def test_an_unseen_pool_cannot_be_told_and_asks_for_decode_lines() -> None:
 
 def test_metrics_alone_can_refute_it() -> None:
     assert judged(CAUSE, {"metrics.token_usage": 0.2, "metrics.retracted_reqs": 0}).state == "refuted"
+
+
+OUTGROWN = {
+    "args.pp_size": 2,
+    "args.max_total_tokens": 1400,
+    "start.max_total_tokens": 1400,
+    "internal.max_running_requests": 512,
+    "trouble.kv_pool_full": 2,
+    "decode.lines": 40,
+    "decode.token_usage.max": 0.93,
+    "decode.token_usage.p50": 0.74,
+    "decode.running_req.p95": 5,
+    "decode.queue_share": 0.97,
+    "decode.queue_req.mean": 8.3,
+    "bench.levels": [level(16, 44.6, input_len=64, output_len=160)],
+}
+
+
+def test_a_load_too_large_for_the_pool_supports_it_though_admission_keeps_the_pool_below_full() -> (
+    None
+):
+    judgement = judged(CAUSE, OUTGROWN)
+    assert judgement.state == "supported"
+    assert "1400 tokens hold 5 requests of 224 tokens, 16 are in flight" in judgement.because[0].says
+
+
+def test_a_pool_that_was_limited_by_hand_is_raised_to_what_the_load_needs_and_nothing_is_capped() -> None:
+    (first, *_) = remedies = CAUSE.advise(facts_of(OUTGROWN)).remedies
+    assert first.change.set == {"--max-total-tokens": "4608"}  # 1400 x 16 / 5, in pages
+    assert not any("--max-running-requests" in remedy.change.set for remedy in remedies)
+
+
+def test_a_queue_before_a_pool_that_would_hold_the_load_is_not_the_pools_fault() -> None:
+    roomy = {**OUTGROWN, "start.max_total_tokens": 16384, "decode.token_usage.max": 0.3, "decode.token_usage.p50": 0.2}
+    assert judged(CAUSE, roomy).state != "supported"
