@@ -27,6 +27,7 @@ BUILT_IN: dict[str, str] = {
     "bench": "ppagent_tools.bench:tools",
     "bench_live": "ppagent_tools.bench_live:tools",
     "tune": "ppagent_tools.tune:tools",
+    "profile": "ppagent_tools.profile:tools",
     "shell": "ppagent_tools.shell:tools",
 }
 """Named in code, so that a clean checkout works without an install; entry points are for other packages."""

@@ -1,5 +1,6 @@
 """A target in memory, and what the tests of tools ask of every finding."""
 
+import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -13,6 +14,7 @@ from ppagent.evidence.quoting import quotable
 from ppagent.evidence.vocabulary import known
 from ppagent.plugins import Tool, ToolContext
 from ppagent.targets.target import Artifact, Shared, SourceHit, Target
+from ppagent.targets.traced import Traced
 
 
 class FakeSource:
@@ -132,6 +134,9 @@ def artifact_text(target: Target, finding: Finding) -> str:
         return dict(target.scrapes(finding.host))[finding.artifact]
     if finding.artifact.startswith("source/"):
         return target.source(finding.host).read(finding.artifact.removeprefix("source/"))
+    if finding.artifact.startswith("traces/") and isinstance(target, Traced):
+        with target.open_trace(finding.host, finding.artifact) as packed:
+            return gzip.decompress(packed.read()).decode()
     if finding.artifact == "question":
         return finding.excerpt
     return target.text(finding.host, Artifact(finding.artifact))
