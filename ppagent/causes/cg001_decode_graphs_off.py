@@ -9,7 +9,7 @@ Why it matters
 
 Signals
     `disable_cuda_graph=True` (or a disabled decode backend, 0.5.14 and later) in the arguments, asked for in the
-    launch; no capture lines; `cuda graph: False` on decode lines.
+    launch; no capture lines; `cuda graph: False` on decode lines; in a trace, decode forwards of many single launches.
 
 What refutes it
     Decode lines with `cuda graph: True`; a finished capture; a device without CUDA. `cuda graph: False` on prefill
@@ -23,6 +23,7 @@ Remedies
 from ppagent.causes.cause import Advice, Change, Observation, Probe, Remedy
 from ppagent.causes.graphs import asked_off, effective_off, forced_off, graph_share, launch_seen
 from ppagent.causes.situation import no_cuda
+from ppagent.causes.traced import traced_graph_share
 from ppagent.evidence.facts import Facts
 
 
@@ -36,13 +37,14 @@ class DecodeGraphsOff:
         "decode.graph_true_share",
         "start.graph_captured",
         "metrics.graph_share",
+        "profile.graph_step_share",
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
         without = no_cuda(facts)
         if without is not None:
             return (Observation(f"{without.says}: there is no CUDA graph to miss", without.cites, 0.005, 0.5),)
-        found = (_switch(facts), _used(facts), _captured(facts))
+        found = (_switch(facts), _used(facts), _traced(facts), _captured(facts))
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
@@ -104,6 +106,16 @@ def _used(facts: Facts) -> Observation | None:
     if share.value > 0.02:
         return Observation(share.says, share.cites, 0.01, 0.8)
     return Observation(share.says, share.cites, 0.97, 0.25)
+
+
+def _traced(facts: Facts) -> Observation | None:
+    """What a trace shows beside the log: it is of some forwards only, but of what the host really did."""
+    seen, share = traced_graph_share(facts), graph_share(facts)
+    if seen is None or (share is not None and share.cites == seen.cites):
+        return None
+    if seen.value > 0.02:
+        return Observation(seen.says, seen.cites, 0.03, 0.8)
+    return Observation(seen.says, seen.cites, 0.95, 0.3)
 
 
 def _captured(facts: Facts) -> Observation | None:

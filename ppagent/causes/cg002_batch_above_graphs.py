@@ -9,7 +9,8 @@ Why it matters
     steps as much as their cause (sglang#33483: one load, median batch 67 with graphs to 32, 23 with graphs to 128).
 
 Signals
-    `cuda graph: False` on decode lines whose `#running-req` is above the largest captured size, `True` below it.
+    `cuda graph: False` on decode lines whose `#running-req` is above the largest captured size, `True` below it; in a
+    trace, forwards named `step[DECODE bs=...]` above it that launch kernel by kernel.
 
 What refutes it
     Batches at or under the largest size; graphs off altogether (CG001, CG003).
@@ -22,6 +23,7 @@ Remedies
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.graphs import asked_off, effective_off, forced_off, graph_share, size_for
 from ppagent.causes.situation import graph_ceiling, no_cuda
+from ppagent.causes.traced import traced_graph_share
 from ppagent.evidence.facts import Facts
 
 
@@ -35,6 +37,7 @@ class BatchAboveGraphs:
         "decode.graph_true_share",
         "decode.graph_false_running_min",
         "decode.graph_true_running_max",
+        "profile.eager_batch_min",
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
@@ -47,8 +50,12 @@ class BatchAboveGraphs:
         forced = forced_off(facts)
         if forced is not None:
             return (Observation(forced.says, forced.cites, 0.02, 0.4),)
-        found = (_batches(facts), _border(facts), _share(facts))
-        return tuple(o for o in found if o is not None)
+        found = [o for o in (_batches(facts), _border(facts), _share(facts)) if o is not None]
+        traced = _traced(facts)
+        if traced is None:
+            return tuple(found)
+        # Steps that were traced above the ceiling ran there, whatever the log shows of quieter times.
+        return (traced, *(o for o in found if o.supports or not traced.supports))
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         missing = []
@@ -59,7 +66,8 @@ class BatchAboveGraphs:
         return () if len(self.observe(facts)) > 1 else tuple(missing)
 
     def advise(self, facts: Facts) -> Advice:
-        largest = facts.number("decode.running_req.max")
+        seen = [facts.number("decode.running_req.max"), facts.number("profile.eager_batch_max")]
+        largest = max((batch for batch in seen if batch is not None), default=None)
         if largest is None:
             return Advice()
         size = size_for(largest)
@@ -68,7 +76,7 @@ class BatchAboveGraphs:
             "relaunch",
             f"Capture decode graphs up to batch {size}",
             Change(set={"--cuda-graph-max-bs-decode": str(size)}),
-            facts.cite("decode.running_req.max", "start.graph_sizes"),
+            facts.cite("decode.running_req.max", "profile.eager_batch_max", "start.graph_sizes"),
             risks=("more sizes take more memory and a longer start; check the free memory after capture",),
             verify="`cuda graph: True` on all decode lines; the batch falls at the same offered load",
             rollback="drop the flag and restart",
@@ -100,6 +108,24 @@ def _border(facts: Facts) -> Observation | None:
     if false_from > true_to:
         return Observation(says, cites, 0.9, 0.05)
     return Observation(says + ", so size is not what decides", cites, 0.15, 0.5)
+
+
+def _traced(facts: Facts) -> Observation | None:
+    """Batches of traced decode forwards that were launched kernel by kernel, against what was captured."""
+    ceiling, low, high = (
+        graph_ceiling(facts),
+        facts.number("profile.eager_batch_min"),
+        facts.number("profile.eager_batch_max"),
+    )
+    share = traced_graph_share(facts)
+    if ceiling is None or low is None or high is None or share is None:
+        return None
+    span = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+    says = f"traced decode forwards without a graph have batches of {span}; {ceiling.says}"
+    cites = facts.cite("profile.eager_batch_min") + ceiling.cites
+    if low <= ceiling.value:
+        return Observation(says + ", so size is not what decides", cites, 0.15, 0.5)
+    return Observation(says, cites, 0.97, 0.02) if share.value < 0.8 else Observation(says, cites, 0.8, 0.2)
 
 
 def _share(facts: Facts) -> Observation | None:

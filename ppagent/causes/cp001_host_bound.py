@@ -9,9 +9,9 @@ Why it matters
     overlap scheduler is always off there.
 
 Signals
-    A scheduler process at a full core while the cards spend little of the time in forwards, with slots filled; a
-    power-saving frequency governor; more busy threads than the host has; the overlap scheduler switched off by flag
-    without a pipeline.
+    A scheduler process at a full core while the cards spend little of the time in forwards, with slots filled; in a
+    trace, cards that idle while the host chooses the next batch or works on a result; a power-saving frequency
+    governor; more busy threads than the host has; the overlap scheduler switched off by flag without a pipeline.
 
 What refutes it
     Cards that are busy most of the time; a scheduler well below a full core under load. A full core alone proves
@@ -31,6 +31,7 @@ from ppagent.causes.host import (
     slow_governor,
 )
 from ppagent.causes.situation import no_cuda
+from ppagent.causes.traced import held_by_host
 from ppagent.evidence.facts import Facts
 
 
@@ -45,12 +46,21 @@ class HostBound:
         "host.scheduler_cpu_percent",
         "host.governor",
         "decode.graph_true_share",
+        "profile.gap_scheduling",
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
         if no_cuda(facts) is not None:
             return ()
-        found = (_cards(facts), _thread(facts), _governor(facts), _crowded(facts), _overlap(facts), _eager(facts))
+        found = (
+            _cards(facts),
+            _thread(facts),
+            _traced(facts),
+            _governor(facts),
+            _crowded(facts),
+            _overlap(facts),
+            _eager(facts),
+        )
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
@@ -121,6 +131,19 @@ def _thread(facts: Facts) -> Observation | None:
         return None
     idle_cards = busy is not None and busy.value <= 0.6
     return Observation(thread.says, thread.cites, 0.9, 0.1 if idle_cards else 0.6)
+
+
+def _traced(facts: Facts) -> Observation | None:
+    """Gaps while the host launches or schedules, of the time in which there was something to do: so it tells empty
+    slots from a slow host. Tracing slows the host itself, and without graphs the launches have a name of their own."""
+    held = held_by_host(facts)
+    if held is None:
+        return None
+    if held.value <= 0.12:
+        return Observation(held.says, held.cites, 0.05, 0.55)
+    if held.value < 0.4 or decodes_eagerly(facts) is not None:
+        return None
+    return Observation(held.says, held.cites, 0.85, 0.1)
 
 
 def _governor(facts: Facts) -> Observation | None:

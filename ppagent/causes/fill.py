@@ -7,7 +7,11 @@ import math
 from dataclasses import dataclass
 
 from ppagent.causes.situation import Cites, in_flight, levels, running_per_slot, slots, stages
+from ppagent.causes.traced import at_work
 from ppagent.evidence.facts import Facts
+
+PACED = 0.85
+"""Share of its time at work from which a stage counts as the one that the others wait for."""
 
 
 @dataclass(frozen=True)
@@ -15,7 +19,7 @@ class FillReading:
     """One way to tell how many slots are filled under load."""
 
     way: str
-    """log, stated, tokens, occupancy or turns."""
+    """log, stated, tokens, occupancy, trace or turns."""
     filled: float
     """Slots that hold requests, by this reading; the most that it allows where it gives a bound."""
     possible: float
@@ -39,7 +43,7 @@ def fill_readings(facts: Facts) -> tuple[FillReading, ...]:
     ring = slots(facts)
     if ring is None or ring.value < 2:
         return ()
-    ways = (_by_log, _by_stated, _by_tokens, _by_occupancy)
+    ways = (_by_log, _by_stated, _by_tokens, _by_occupancy, _by_trace)
     return tuple(reading for way in ways if (reading := way(facts, ring.value)) is not None)
 
 
@@ -112,6 +116,23 @@ def _by_occupancy(facts: Facts, ring_slots: float) -> FillReading | None:
     span = f"{min(busy):.0%} to {max(busy):.0%}"
     says = f"stages are busy {span} of the time: {working:.1f} of {ring.value:g} work at once"
     return FillReading("occupancy", working, possible, says, facts.cite(name) + (load.cites if load else ()))
+
+
+def _by_trace(facts: Facts, ring_slots: float) -> FillReading | None:
+    """Stages at work at a time while the server was traced. Where one hardly ever idles, that one sets the pace, and no
+    further slot would be of use."""
+    work, ring, load = at_work(facts), stages(facts), in_flight(facts)
+    if work is None or ring is None or len(work[0]) < 2:
+        return None
+    shares, cites = work
+    possible = min(load.value, ring.value) if load is not None else ring.value
+    slowest = max(shares, key=shares.__getitem__)
+    working = sum(shares.values())
+    says = f"in the trace {working:.1f} of {ring.value:g} stages are at work at a time"
+    if shares[slowest] >= PACED:
+        says += f", {slowest} {shares[slowest]:.0%} of the time"
+    filled = possible if shares[slowest] >= PACED else min(working, possible)
+    return FillReading("trace", filled, possible, says, cites + (load.cites if load else ()))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ppagent.causes.situation import Cites, Known
+from ppagent.causes.traced import traced_graph_share
 from ppagent.evidence.facts import Fact, Facts
 from ppagent.evidence.json_text import read_json
 
@@ -90,12 +91,12 @@ def forced_off(facts: Facts) -> Known | None:
 
 
 def graph_share(facts: Facts) -> Known | None:
-    """Share of decode steps replayed from a graph, by the log lines, else by the pass counters."""
+    """Share of decode steps replayed from a graph, by the log lines, else by the pass counters, else by a trace."""
     for name, what in (("decode.graph_true_share", "decode lines"), ("metrics.graph_share", "decode passes")):
         share = facts.number(name)
         if share is not None:
             return Known(share, facts.cite(name), f"{share:.0%} of the {what} ran from a graph")
-    return None
+    return traced_graph_share(facts)
 
 
 def size_for(batch: float) -> int:

@@ -31,7 +31,7 @@ def _slots_filled(facts: Facts) -> bool:
     ring = stages(facts)
     if ring is None or ring.value < 2:
         return ring is not None
-    readings = [reading for reading in fill_readings(facts) if reading.way != "occupancy"]
+    readings = [reading for reading in fill_readings(facts) if reading.way not in ("occupancy", "trace")]
     counted = [reading for reading in readings if not reading.only_at_most]
     return bool(counted) and min(reading.share for reading in readings) >= FILLED
 

@@ -12,7 +12,8 @@ Why it matters
 
 Signals
     Stage 0 logs `#running-req` close to the number of requests in flight. The ring turn (inter-token time) grows with
-    every request added, although each could have had a slot of its own. Busy share of all stages equal and near F/P.
+    every request added, although each could have had a slot of its own. Busy share of all stages equal and near F/P,
+    by metrics or in a trace.
 
 What refutes it
     Requests in flight over `#running-req` near the number of slots; stages busy most of the time; a slot limit that
@@ -58,6 +59,7 @@ class MicroBatchesUnfilled:
         "metrics.in_flight",
         "metrics.fwd_occupancy",
         "gpu.power_w",
+        "profile.busy",
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
@@ -153,7 +155,7 @@ def _disagreement(facts: Facts) -> tuple[Probe, ...]:
 def _observed(reading: FillReading) -> Observation | None:
     """A fill reading as an observation: the emptier the ring, the likelier the cause. A reading that only bounds the
     filled slots from above can show an empty ring, never a full one."""
-    sure = 0.9 if reading.way in ("log", "occupancy") else 0.8
+    sure = 0.9 if reading.way in ("log", "occupancy", "trace") else 0.8
     if reading.share <= 0.4:
         return Observation(reading.says, reading.cites, sure, 0.05)
     if reading.share <= 0.62:

@@ -25,6 +25,7 @@ from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, R
 from ppagent.causes.physics import roofline_of
 from ppagent.causes.situation import stages
 from ppagent.causes.split import layer_split
+from ppagent.causes.traced import stage_shares
 from ppagent.evidence.facts import Facts
 
 UNEVEN_FROM = 1.10
@@ -156,7 +157,8 @@ def _busy(facts: Facts) -> tuple[str, dict[str, float]]:
     """Busy share of each stage from the best source there is; device times before host times."""
     ring = stages(facts)
     for name in ("metrics.forward_busy", "metrics.fwd_occupancy", "decode.fwd_occupancy", TRACED, HOST_SIDE):
-        shares = {rank: value for rank, value in facts.numbers(name).items() if value > 0}
+        rows = facts.numbers(name) if name != TRACED else (stage_shares(facts, "busy") or ({}, ()))[0]
+        shares = {rank: value for rank, value in rows.items() if value > 0}
         if ring is not None and len(shares) >= max(2, ring.value):
             return name, shares
     return "", {}

@@ -23,15 +23,26 @@ from ppagent.causes.cards import spinning
 from ppagent.causes.cause import Advice, Change, Observation, Probe, Remedy
 from ppagent.causes.fill import fill_readings
 from ppagent.causes.situation import in_flight, stages
+from ppagent.causes.traced import at_work, held_by_host
 from ppagent.evidence.facts import Facts
 from ppagent.sglang.versions import at_least, parse_version
+
+HELD = 0.2
+"""Share of its stages' time at work that a host may hold its cards up without being the better explanation."""
 
 
 class ReturnPathExposed:
     id = "PP007"
     name = "return path exposed"
     prior = 0.08
-    wants = ("args.pp_size", "metrics.fwd_occupancy", "metrics.forward_busy", "decode.fwd_occupancy", "bench.levels")
+    wants = (
+        "args.pp_size",
+        "metrics.fwd_occupancy",
+        "metrics.forward_busy",
+        "decode.fwd_occupancy",
+        "bench.levels",
+        "profile.busy",
+    )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
         ring = stages(facts)
@@ -41,7 +52,7 @@ class ReturnPathExposed:
             return (Observation("there is one pipeline stage only", ring.cites, 0.001, 0.6),)
         found = []
         for reading in fill_readings(facts):
-            if reading.way == "occupancy":
+            if reading.way in ("occupancy", "trace"):
                 continue
             if reading.share < 0.7 or reading.possible < ring.value:
                 found.append(Observation(reading.says, reading.cites, 0.05, 0.6))
@@ -54,7 +65,7 @@ class ReturnPathExposed:
         ring = stages(facts)
         if (ring is not None and ring.value < 2) or self._busy(facts) is not None:
             return ()
-        return (Probe("profile.steps", "the gap between result and next batch on each stage needs a trace", 3),)
+        return (Probe("profile.take", "the gap between result and next batch on each stage needs a trace", 3),)
 
     def advise(self, facts: Facts) -> Advice:
         ring, load = stages(facts), in_flight(facts)
@@ -88,7 +99,22 @@ class ReturnPathExposed:
             if high - low < 0.1 and 0.5 <= high < 0.9:
                 return Observation(says + ", all alike", facts.cite(name), 0.9, 0.06)
             return Observation(says, facts.cite(name), 0.1, 0.6)
+        return _traced(facts)
+
+
+def _traced(facts: Facts) -> Observation | None:
+    """How much of the time each stage was on a forward, by a trace: the rest is the way of the tokens back."""
+    work = at_work(facts)
+    if work is None or len(work[0]) < 2:
         return None
+    low, high = min(work[0].values()), max(work[0].values())
+    says = f"in the trace stages are on a forward {low:.0%} to {high:.0%} of the time"
+    if high - low >= 0.1 or not 0.5 <= high < 0.9:
+        return Observation(says, work[1], 0.1, 0.6)
+    held = held_by_host(facts)
+    if held is not None and held.value > HELD:
+        return Observation(f"{says}, all alike, but {held.says}", work[1] + held.cites, 0.5, 0.3)
+    return Observation(says + ", all alike, and wait for the rest", work[1], 0.9, 0.06)
 
 
 def _blocking_loop(facts: Facts) -> Observation | None:
