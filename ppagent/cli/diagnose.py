@@ -58,7 +58,14 @@ def exit_status(found: "Investigation") -> ExitStatus:
             return ExitStatus.BUDGET_USED_UP
     if found.verdict != "not_enough_evidence":
         return ExitStatus.OK
-    return ExitStatus.BLOCKED_BY_POLICY if found.denied else ExitStatus.NOT_ENOUGH_EVIDENCE
+    return ExitStatus.BLOCKED_BY_POLICY if found.denied and not _lost(found) else ExitStatus.NOT_ENOUGH_EVIDENCE
+
+
+def _lost(found: "Investigation") -> bool:
+    """Whether a connection was lost: then that is what the evidence lacks for, whatever was denied besides."""
+    from ppagent.targets.remote.link import speaks_of_loss
+
+    return any(speaks_of_loss(each.why) for each in found.missing)
 
 
 def _investigate(args: argparse.Namespace, form: str) -> "Investigation":

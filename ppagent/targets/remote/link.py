@@ -1,5 +1,6 @@
 """A way to a host: commands as argument lists, and connections from the host itself. Nothing above knows which way."""
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -17,6 +18,11 @@ LARGEST_ERROR = 64 << 10
 
 class LinkLost(ToolError):
     """The connection to the host is gone."""
+
+
+def speaks_of_loss(text: str) -> bool:
+    """Whether the reason why something is missing is that the connection was lost."""
+    return re.search(r"connection (?:to \S+ )?(?:is|was) lost", text) is not None
 
 
 class End(Enum):

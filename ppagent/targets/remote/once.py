@@ -23,7 +23,7 @@ class Once:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:
             if key in self._failed:
-                raise self._failed[key]
+                raise self._failed[key].with_traceback(None)
             if key not in self._made:
                 try:
                     self._made[key] = make()

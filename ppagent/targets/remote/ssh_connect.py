@@ -16,11 +16,11 @@ from ppagent.targets.remote.asking import AskSecret
 from ppagent.targets.remote.ssh_config import HostConfig, resolve
 from ppagent.targets.remote.ssh_host_key import check_host_key, host_of, prefer_known_kinds
 from ppagent.targets.remote.ssh_login import Login
+from ppagent.targets.remote.ssh_pulse import Pulse
 
 CONNECT_S = 15.0
-KEEPALIVE_S = 10
 FROZEN_MS = 20_000
-"""A connection on which nothing is acknowledged for so long is dead; keepalives alone would never notice."""
+"""A connection on which nothing is acknowledged for so long is dead."""
 MOST_JUMPS = 5
 
 
@@ -32,6 +32,10 @@ class Connection:
     transport: Transport
     beneath: list["Connection"] = field(default_factory=list)
     helper: subprocess.Popen[bytes] | None = None
+    pulse: Pulse = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pulse = Pulse(self.transport)
 
     def close(self) -> None:
         self.transport.close()
@@ -152,7 +156,6 @@ def _transport(sock: socket.socket, told: HostConfig) -> Transport:
         sock.close()
         raise _failed(f"{told.alias} cannot be reached: {error}") from error
     transport.banner_timeout = transport.auth_timeout = transport.channel_timeout = CONNECT_S
-    transport.set_keepalive(KEEPALIVE_S)
     return transport
 
 
@@ -163,9 +166,10 @@ def _let_in(connection: Connection, ask: AskSecret | None) -> None:
         connection.transport.start_client(timeout=CONNECT_S)
         connection.transport.get_remote_server_key()  # raises where the time was up, of which start_client says nothing
     except (SSHException, EOFError, OSError) as error:
-        raise _failed(f"{connection.config.alias} does not speak SSH with us: {error or 'it hung up'}") from error
+        raise _failed(f"{connection.config.alias} does not speak SSH with us: {str(error) or 'it hung up'}") from error
     check_host_key(connection.transport, connection.config, known)
     Login(connection.transport, connection.config, ask).log_in()
+    connection.pulse.start()
 
 
 def _failed(wrong: str, advice: str = "") -> UserError:

@@ -3,7 +3,7 @@
 import select
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from paramiko.channel import Channel
@@ -47,7 +47,7 @@ class SshLink:
             channel = self._sessions.start(shlex.join(leashed(argv, timeout_s, stdin)), stdin)
         except (SSHException, EOFError, OSError) as error:
             raise self._lost(error) from error
-        return SshRun(channel, timeout_s, self._sessions)
+        return SshRun(channel, timeout_s, self._sessions, self._connection.pulse.heard)
 
     def open_tcp(self, address: str, port: int, *, timeout_s: float) -> Stream:
         try:
@@ -76,12 +76,15 @@ class SshLink:
 class SshRun:
     """A command of the host under way."""
 
-    def __init__(self, channel: Channel, timeout_s: float, sessions: Sessions) -> None:
+    def __init__(
+        self, channel: Channel, timeout_s: float, sessions: Sessions, heard: Callable[[], None] = lambda: None
+    ) -> None:
         self.end = End.LOST
         self.exit: int | None = None
         self._channel = channel
         self._timeout_s = timeout_s
         self._sessions = sessions
+        self._heard = heard
         self._closed = False
         self._began = time.monotonic()
 
@@ -104,6 +107,7 @@ class SshRun:
             if waiting[1]:
                 yield True, channel.recv_stderr(_PIECE)
             if any(waiting):
+                self._heard()
                 continue
             if over:
                 break

@@ -78,13 +78,19 @@ class Login:
             further = self._transport.auth_publickey(self._config.user, key)
         except BadAuthenticationType as error:
             raise self._refused(f"{self._config.alias} takes no keys, only {', '.join(error.allowed_types)}") from error
-        except AuthenticationException:
-            return False
+        except AuthenticationException as error:
+            if self._transport.is_active():
+                return False
+            raise self._hung_up(error) from error
         except (SSHException, EOFError, OSError) as error:
-            raise self._refused(f"{self._config.alias} ended the log-in after {self._tried} keys: {error}") from error
+            raise self._hung_up(error) from error
         if further:
             raise self._refused(f"{self._config.alias} wants a second proof ({', '.join(further)})")
         return True
+
+    def _hung_up(self, error: BaseException) -> UserError:
+        why = str(error) or "it hung up"
+        return self._refused(f"{self._config.alias} ended the log-in at key {self._tried}: {why.rstrip('.')}")
 
     def _refusal(self) -> UserError:
         if self._locked and self._ask is None:
