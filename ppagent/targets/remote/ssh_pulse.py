@@ -13,7 +13,7 @@ SILENT_S = 30.0
 class Pulse:
     """Asks the host for a sign of life now and then, and closes the connection where none comes.
 
-    A dead line in front of the host's own is noticed by nobody else: beneath a jump or a ProxyCommand TCP still answers.
+    Nobody else notices a line that is dead beyond a jump or a ProxyCommand: up to there TCP still answers.
     """
 
     def __init__(self, transport: Transport) -> None:
