@@ -1,5 +1,7 @@
 """What a contributed case lacks before it can be scored, one sentence each."""
 
+import gzip
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,9 +81,19 @@ def _flag_faults(recording: Path, answer: Answer) -> Iterator[str]:
             yield f"answer.yaml's fix uses {flag}, which SGLang {version} does not have."
 
 
+def _text_of(path: Path) -> str:
+    data = path.read_bytes()
+    if path.suffix == ".gz":
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error):  # what cannot be unpacked holds no text
+            return ""
+    return data.decode("utf-8", errors="surrogateescape")
+
+
 def _secrets(recording: Path) -> Iterator[str]:
     for path in sorted(p for p in recording.rglob("*") if p.is_file() and p.stat().st_size < LARGEST_TEXT):
         place = path.relative_to(recording).as_posix()
-        text = path.read_bytes().decode("utf-8", errors="surrogateescape")
+        text = _text_of(path)
         if masked(place, text) != text:
             yield f"{place} holds what looks like a secret: mask it."

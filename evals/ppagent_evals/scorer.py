@@ -1,6 +1,8 @@
 """Scores of one diagnosis against its answer: each thing apart, all by code, nothing by a judge."""
 
+import gzip
 import re
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 from ppagent_evals.answer import Answer, Fix
 from ppagent_evals.flags import lever, levers, value_fits
 
+LARGEST_TEXT = 1 << 28
 Document = Mapping[str, Any]
 """The document of `ppagent diagnose --format json`."""
 
@@ -82,8 +85,17 @@ def _found(evidence: Mapping[str, Any], recording: Path, texts: dict[Path, str])
     if path is None:
         return False
     if path not in texts:
-        texts[path] = _flat(path.read_text(encoding="utf-8", errors="replace"))
+        texts[path] = _flat(_text_of(path))
     return bool(evidence["excerpt"]) and _flat(evidence["excerpt"]) in texts[path]
+
+
+def _text_of(path: Path) -> str:
+    """The artifact's text; a trace unpacked, as far as that can be done."""
+    with path.open("rb") if path.suffix != ".gz" else gzip.open(path) as file:
+        try:
+            return file.read(LARGEST_TEXT).decode("utf-8", errors="replace")
+        except (OSError, EOFError, zlib.error):
+            return ""
 
 
 def _artifact(evidence: Mapping[str, Any], recording: Path) -> Path | None:

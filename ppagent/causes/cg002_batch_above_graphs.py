@@ -99,14 +99,16 @@ def _batches(facts: Facts) -> Observation | None:
 
 def _border(facts: Facts) -> Observation | None:
     """Graph use that flips at one batch size is the signature."""
-    false_from = facts.number("decode.graph_false_running_min")
-    true_to = facts.number("decode.graph_true_running_max")
-    if false_from is None or true_to is None:
+    eager = facts.first("decode.graph_false_running_min", "profile.eager_batch_min")
+    graph = facts.first("decode.graph_true_running_max", "profile.graph_batch_max")
+    false_from, true_to = (fact.number if fact is not None else None for fact in (eager, graph))
+    if eager is None or graph is None or false_from is None or true_to is None:
         return None
-    cites = facts.cite("decode.graph_false_running_min", "decode.graph_true_running_max")
+    cites = tuple(dict.fromkeys((eager.evidence, graph.evidence)))
+    traced = eager.name.startswith("profile.")
     says = f"steps run from a graph up to batch {true_to:g} and without one from batch {false_from:g}"
     if false_from > true_to:
-        return Observation(says, cites, 0.9, 0.05)
+        return Observation(says, cites, 0.8 if traced else 0.9, 0.25 if traced else 0.05)
     return Observation(says + ", so size is not what decides", cites, 0.15, 0.5)
 
 

@@ -13,7 +13,7 @@ from ppagent_evals.cases import all_incidents
 from ppagent_evals.writing.arguments import arguments_line
 from ppagent_evals.writing.cards import H200
 from ppagent_evals.writing.fields import defaults
-from ppagent_evals.writing.incident import Incident
+from ppagent_evals.writing.incident import Incident, as_text
 from ppagent_evals.writing.lines import Decode, Prefill, decode_line, prefill_line
 from ppagent_evals.writing.load import Load
 from ppagent_evals.writing.memory import split
@@ -53,7 +53,7 @@ def answer(incident: Incident) -> Answer:
 @pytest.mark.parametrize("name", ids())
 def test_what_is_committed_is_what_the_case_writes_byte_for_byte(name: str) -> None:
     for path, text in incidents()[name].paths().items():
-        assert (INCIDENTS / path).read_bytes() == text.encode(), path
+        assert as_text(path, (INCIDENTS / path).read_bytes()) == text, path
 
 
 @pytest.mark.parametrize("name", ids())

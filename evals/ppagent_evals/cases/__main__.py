@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from ppagent_evals.cases import all_incidents
+from ppagent_evals.writing.incident import as_bytes
 
 
 def main(arguments: list[str]) -> int:
@@ -14,7 +15,7 @@ def main(arguments: list[str]) -> int:
         for name, text in incident.paths().items():
             path = Path(arguments[0]) / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(as_bytes(name, text))
     return 0
 
 

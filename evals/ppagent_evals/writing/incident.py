@@ -1,5 +1,6 @@
 """An incident and its answer, as files."""
 
+import gzip
 import json
 import random
 from collections.abc import Mapping
@@ -121,6 +122,17 @@ def artifacts(server: Server, log: str, **more: str) -> dict[str, str]:
     if server.env:
         found["environment.txt"] = "".join(f"{name}={value}\n" for name, value in server.env.items())
     return {**found, **{name.replace("__", "."): text for name, text in more.items()}}
+
+
+def as_bytes(path: str, text: str) -> bytes:
+    """A file as it lies on disk: traces are packed, without the time of it."""
+    data = text.encode()
+    return gzip.compress(data, mtime=0) if path.endswith(".gz") else data
+
+
+def as_text(path: str, data: bytes) -> str:
+    """What `as_bytes` was given, whichever zlib packed it."""
+    return (gzip.decompress(data) if path.endswith(".gz") else data).decode()
 
 
 def _yaml(document: Mapping[str, object]) -> str:
