@@ -33,8 +33,10 @@ def load_beside(server: Reached, concurrency: int, stages: int) -> Iterator[str]
     try:
         time.sleep(SETTLE_S)
         yield f"under {count} requests of its own at a time"
-    finally:
-        load.stop(wait=True)
+    except BaseException:
+        load.stop(wait=False)
+        raise
+    load.stop(wait=True)
 
 
 def at_work(control: Control) -> bool:

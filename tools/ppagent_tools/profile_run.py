@@ -19,7 +19,7 @@ POLL_S = 1.0
 STILL = 3
 """Looks in a row at which nothing grew, after which a trace counts as written."""
 ENOUGH_WAITING = 10
-"""The same where ranks are missing: they will not write any more."""
+"""The same where ranks are missing, or their number is not known: they will not write any more."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Profiler:
             still = still + 1 if now == before else 0
             before = now
             complete = self._expected is not None and len(now) >= self._expected
-            if now and still >= (STILL if complete or self._expected is None else ENOUGH_WAITING):
+            if now and still >= (STILL if complete else ENOUGH_WAITING):
                 self._count(len(now))
                 return True
             if time.monotonic() >= until:
@@ -141,14 +141,15 @@ def refuse_second(lines: Iterable[bytes]) -> None:
         raise ToolError("a profiler runs on this server already, by its log: wait for it, or POST /stop_profile")
 
 
-def expected_traces(sizes: Sequence[int | None], *, stages_named: bool | None, hosts: int) -> int | None:
-    """How many traces will be written, out of tp, pp and dp; None where that cannot be told."""
+def expected_traces(sizes: Sequence[int | None], *, stages_named: bool | None) -> int | None:
+    """How many traces will be written, out of tp, pp and dp; None where that cannot be told, as where stages write over
+    each other's."""
     tp, pp, dp = sizes
     if tp is None or pp is None or dp is None or stages_named is None:
         return None
     if stages_named:
         return tp * pp * dp
-    return tp * dp if hosts == 1 else None
+    return tp * dp if pp == 1 else None
 
 
 def environment(target: LiveTarget, label: str) -> Mapping[str, str]:

@@ -74,7 +74,7 @@ def taken(context: ToolContext, asked: TakeArguments) -> Sequence[Finding]:
     _refuse_unsafe(target)
     path = f"{_traces_place(target)}/ppagent-profile-{secrets.token_hex(6)}"
     folders = folders_on(target, path)
-    profiler = Profiler(server.control, folders, path, _expected(info, len(target.hosts)))
+    profiler = Profiler(server.control, folders, path, _expected(info))
     left: list[str] = []
     try:
         with load_beside(server, asked.concurrency, _shape(info).stages or 1) as load:
@@ -146,8 +146,8 @@ def _shape(info: ServerInfo) -> Shape:
     return Shape(whole(info.effective("pp_size")), whole(info.effective("tp_size")))
 
 
-def _expected(info: ServerInfo, hosts: int) -> int | None:
+def _expected(info: ServerInfo) -> int | None:
     replicas = 1 if info.effective("enable_dp_attention") else whole(info.effective("dp_size")) or 1
     shape = _shape(info)
     named = names_stages(parse_version(info.version or ""))
-    return expected_traces((shape.tp, shape.stages, replicas), stages_named=named, hosts=hosts)
+    return expected_traces((shape.tp, shape.stages, replicas), stages_named=named)
