@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ppagent.model.costs import BOOKKEEPING_MS, GRAPH_LAUNCH_MS, HOP_MS
 from ppagent.model.fit import fit_line
 from ppagent.model.forecast import COLD_FLOOR, Forecast, throughput_forecast
+from ppagent.model.hardware import UNCHECKED
 from ppagent.model.levels import Level
 from ppagent.model.ring import Ring, Stage
 from ppagent.model.roofline import Roofline
@@ -168,4 +169,6 @@ def _notes(case: GraphCase) -> tuple[str, ...]:
     else:
         low, high = case.efficiency()
         notes.append(f"kernels reach {low:.0%} to {high:.0%} of peak bandwidth, as at the best level")
+        if "bandwidth_gb_per_s" in case.roofline.card.unchecked:
+            notes.append(f"the bandwidth of {case.roofline.card.name} is {UNCHECKED}")
     return tuple(notes)

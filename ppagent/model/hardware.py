@@ -9,6 +9,9 @@ from importlib.resources import files
 from typing import Any
 
 
+UNCHECKED = "not checked against any document"
+
+
 @dataclass(frozen=True)
 class Card:
     """One accelerator. Decimal units; links are one direction. `sources` names each figure's source in words.
@@ -25,6 +28,11 @@ class Card:
     nvlink_gb_per_s: float | None
     sm_version: int | None
     sources: Mapping[str, str]
+
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """Figures that nobody has held against a document."""
+        return tuple(field for field, source in self.sources.items() if source == UNCHECKED)
 
     @property
     def memory_gib(self) -> float:

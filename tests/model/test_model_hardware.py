@@ -1,6 +1,6 @@
 import pytest
 
-from ppagent.model.hardware import all_cards, find_card
+from ppagent.model.hardware import UNCHECKED, all_cards, find_card
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,16 @@ def test_memory_counts_as_drivers_count_it_and_reading_takes_its_time() -> None:
     assert card is not None
     assert card.memory_gib == pytest.approx(97887 / 1024, abs=0.1)
     assert card.read_ms(1.792e9) == pytest.approx(1.0)
+
+
+def test_what_nobody_checked_is_said_and_nothing_else() -> None:
+    server, ada = find_card("RTX PRO 6000 Blackwell Server Edition"), find_card("RTX 6000 Ada")
+    assert server is not None
+    assert ada is not None
+    assert server.unchecked == ()
+    assert "aiconfigurator" in server.sources["bandwidth_gb_per_s"]
+    assert ada.unchecked == ("bandwidth_gb_per_s",)
+    figures = [(card, field) for card in all_cards() for field in card.sources]
+    unchecked = [(card, field) for card in all_cards() for field in card.unchecked]
+    assert len(unchecked) < 0.35 * len(figures)
+    assert all(card.sources[field] == UNCHECKED for card, field in unchecked)
