@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judge_catalogue import ATTEMPTS, DUMP_SECONDS, built
+from judge_catalogue import ATTEMPTS, built
 
 ROOT = Path(__file__).parents[1]
+PARSE_SECONDS = 1800
 UNTOLD = "1"
 """Stands for a word that the text does not tell ($PORT): whole numbers and texts both take it."""
 
@@ -55,7 +56,7 @@ def verdicts(tree: Path, python: str, commands: list[list[str]]) -> list[str] | 
     for forced in ATTEMPTS:
         argv = [python, __file__, "--parse", str(tree), "--stand-in", forced]
         done = subprocess.run(
-            argv, input=json.dumps(commands), capture_output=True, text=True, timeout=DUMP_SECONDS, check=False
+            argv, input=json.dumps(commands), capture_output=True, text=True, timeout=PARSE_SECONDS, check=False
         )
         if done.returncode == 0:
             return list(json.loads(done.stdout.strip().splitlines()[-1]))

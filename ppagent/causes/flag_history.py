@@ -1,83 +1,73 @@
-"""Flags whose name changed between versions: what to write instead (`server_args.py` of 0.4.7 to 0.5.23)."""
+"""What to write for a flag that an installation does not take: read in its own flags and in those of all versions."""
 
 from dataclasses import dataclass
 
 from packaging.version import Version
 
-from ppagent.sglang.versions import at_least
+from ppagent.evidence.facts import Facts
+from ppagent.sglang.flags.flag import Catalogue
+from ppagent.sglang.flags.history import catalogue_of, spans, versions_known
+from ppagent.sglang.flags.successors import successor
+from ppagent.sglang.flags.told import flags_told
+from ppagent.sglang.legality.renames import meant_by, renamed
+from ppagent.sglang.versions import parse_version
 
 
 @dataclass(frozen=True)
-class Rename:
-    """One flag under two names. `value` is what the new one must be set to where the old one carried none."""
+class Written:
+    """A flag as the installation has it. `value` is what it must be set to where the old one carried none."""
 
-    old: str
     new: str
-    since: str
-    """First version in which only `new` works (or in which the abbreviation `old` became ambiguous)."""
     value: str = ""
-    new_from: str = ""
-    """First version that has `new`, where that is earlier than `since`."""
 
-
-RENAMES = (
-    Rename("--max-micro-batch-size", "--pp-max-micro-batch-size", "0.5.4"),
-    Rename("--pp", "--pp-size", "0.5.4", new_from="0.4.7"),
-    Rename("--cuda-graph-max-bs", "--cuda-graph-max-bs-decode", "0.5.20", new_from="0.5.14"),
-    Rename("--cuda-graph-bs", "--cuda-graph-bs-decode", "0.5.20", new_from="0.5.14"),
-    Rename("--enable-deepep-moe", "--moe-a2a-backend", "0.5.5", "deepep", new_from="0.5.1"),
-    Rename("--enable-flashinfer-cutlass-moe", "--moe-runner-backend", "0.5.5", "flashinfer_cutlass", "0.5.1"),
-    Rename("--enable-flashinfer-trtllm-moe", "--moe-runner-backend", "0.5.5", "flashinfer_trtllm", "0.5.1"),
-    Rename("--enable-triton-kernel-moe", "--moe-runner-backend", "0.5.5", "triton_kernel", "0.5.1"),
-    Rename("--enable-flashinfer-mla", "--attention-backend", "0.4.8", "flashinfer", "0.4.7"),
-    Rename("--enable-flashmla", "--attention-backend", "0.4.8", "flashmla", "0.4.7"),
-    Rename("--stream-output", "--incremental-streaming-output", "0.5.20", "true", "0.5.10"),
-    Rename("--disable-piecewise-cuda-graph", "--disable-prefill-cuda-graph", "0.5.20", "true", "0.5.14"),
-)
 
 GONE = {
-    "--enable-piecewise-cuda-graph": "graphs of prefill are chosen with --cuda-graph-backend-prefill",
-    "--enable-breakable-cuda-graph": "graphs of prefill are chosen with --cuda-graph-backend-prefill",
     "--disaggregation-prefill-pp": "the pair agrees on it by itself",
     "--disaggregation-decode-tp": "the pair agrees on it by itself",
     "--disaggregation-decode-dp": "the pair agrees on it by itself",
     "--torchao-config": "the feature was taken out",
-    "--enable-ep-moe": "expert parallelism is on with --ep-size above 1",
 }
-"""Flags that later versions dropped without a flag in their place."""
-
-TOO_NEW = {
-    "--pp-async-batch-depth": "0.5.7",
-    "--enable-dynamic-chunking": "0.5.7",
-    "--prefill-max-requests": "0.5.7",
-    "--prefill-decode-interval": "0.5.19",
-    "--admin-api-key": "0.5.8",
-    "--tokenizer-worker-num": "0.5.2",
-    "--detokenizer-worker-num": "0.5.12",
-    "--numa-node": "0.5.2",
-    "--fp8-gemm-backend": "0.5.7",
-    "--soft-watchdog-timeout": "0.5.7",
-    "--retraction-policy": "0.5.16",
-}
-"""First version that has the flag; earlier ones have nothing in its place."""
+"""Why later versions dropped a flag without another in its place."""
 
 
-def spelling_for(option: str, version: Version | None) -> Rename | None:
-    """What to write in `version` for an option it does not take; `new` of the answer is that version's spelling.
-
-    Works both ways: an old name in a new version, and a new one in an old version. None where no other name is known.
-    """
-    for rename in RENAMES:
-        if option == rename.old and at_least(version, rename.since) is not False:
-            return rename
-        if option == rename.new and not rename.value and at_least(version, rename.new_from or rename.since) is False:
-            return Rename(rename.new, rename.old, rename.since)
-    return None
+def installed_catalogue(facts: Facts) -> Catalogue:
+    """The flags of the installation as far as the facts tell; of the newest version known where they do not."""
+    known = flags_told(facts)
+    return known.catalogue if known is not None else catalogue_of(versions_known()[-1])
 
 
-def why_not(option: str, version: Version | None) -> str:
-    """Why `version` has no such flag and no other name for it, in a few words; empty where nothing is known."""
-    if option in GONE:
-        return GONE[option]
-    since = TOO_NEW.get(option)
-    return f"it exists from {since} on" if since is not None and at_least(version, since) is False else ""
+def spelling_for(option: str, catalogue: Catalogue) -> Written | None:
+    """What to write for an option that `catalogue` does not take, an older or newer name of it or what its versions say
+    to use. None where it is taken as it is, or nothing is known to stand for it."""
+    match = catalogue.match(option)
+    if match.flag is not None and not match.flag.stops_with:
+        return None
+    name = meant_by(option, match.candidates) or renamed(option, catalogue)
+    if name is not None and not catalogue.by_spelling[name].stops_with:
+        return Written(name)
+    declared = successor(option, catalogue) or ""
+    new, _, value = declared.replace("=", " ").partition(" ")
+    flag = catalogue.by_spelling.get(new)
+    if flag is None or "{" in declared or (flag.takes_value and not value and not _took_value(option)):
+        return None
+    return Written(new, value)
+
+
+def why_not(option: str, catalogue: Catalogue) -> str:
+    """Why there is no such flag and no other name for it, in a few words; empty where nothing is known."""
+    history, place = spans(option), parse_version(catalogue.version)
+    if not history or place is None:
+        return ""
+    since, until = history[0].since, history[-1].until
+    if Version(since) > Version(place.public):
+        return f"it exists from {since} on"
+    if Version(until) >= Version(place.public):
+        return ""
+    declared = history[-1].flag.replaced_by
+    instead = f"; {declared} takes its place" if declared else ""
+    return GONE.get(option, f"{until} was the last version with it{instead}")
+
+
+def _took_value(option: str) -> bool:
+    history = spans(option)
+    return bool(history) and history[-1].flag.takes_value

@@ -22,7 +22,7 @@ import re
 import shlex
 
 from ppagent.causes.cause import Advice, Change, Observation, Probe, Remedy
-from ppagent.causes.flag_history import spelling_for, why_not
+from ppagent.causes.flag_history import installed_catalogue, spelling_for, why_not
 from ppagent.causes.sighting import FLAG_KINDS, MEMORY_KINDS, ended_by, is_up, trouble, trouble_words, version
 from ppagent.evidence.facts import Facts
 
@@ -117,8 +117,8 @@ def _value_of(facts: Facts, option: str) -> str:
 
 
 def _remedy(facts: Facts, option: str, cites: tuple[str, ...]) -> Remedy:
-    installed = version(facts)
-    rename = spelling_for(option, installed)
+    installed, catalogue = version(facts), installed_catalogue(facts)
+    rename = spelling_for(option, catalogue)
     name = f"SGLang {installed}" if installed is not None else "this version"
     if rename is not None:
         value = rename.value or _value_of(facts, option) or "true"
@@ -130,7 +130,7 @@ def _remedy(facts: Facts, option: str, cites: tuple[str, ...]) -> Remedy:
     candidates = trouble_words(facts, "flag_ambiguous", "candidates")
     if candidates and option == trouble_words(facts, "flag_ambiguous", "option"):
         return _by_hand(f"{option} in full: {candidates}", cites)
-    reason = why_not(option, installed)
+    reason = why_not(option, catalogue)
     title = f"Start without {option}, which {name} does not have" + (f": {reason}" if reason else "")
     return _relaunch(title, Change(unset=(option,)), cites)
 

@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ppagent.causes.cause import Change
-from ppagent.errors import UserError
 from ppagent.evidence.facts import Facts
 from ppagent.sglang.flags.flag import Catalogue
-from ppagent.sglang.flags.installed import InstalledFlags, flags_of_version
-from ppagent.sglang.flags.told import from_fact
+from ppagent.sglang.flags.installed import InstalledFlags
+from ppagent.sglang.flags.told import flags_told
 from ppagent.sglang.launch.change import CannotEdit
 from ppagent.sglang.launch.command import LaunchCommand, parse_launch
 from ppagent.sglang.launch.diff import unified_diff
@@ -68,7 +67,7 @@ class Installed:
     def of(cls, facts: Facts) -> "Installed":
         """As far as the facts tell. Without a version nothing can be checked; the newest spellings are kept."""
         stated = str(parse_version(facts.text("engine.version") or "") or "")
-        flags = _flags(facts, stated)
+        flags = flags_told(facts)
         version = str(parse_version(flags.version) or stated) if flags is not None and flags.from_source else stated
         layers = facts.number("model.num_hidden_layers")
         names = [str(name) for name in facts.table("gpu.names").values()]
@@ -129,19 +128,6 @@ def _reachable(host: str | None) -> str:
     if host is None or host in ("0.0.0.0", "::") or not re.fullmatch(r"[A-Za-z0-9.:_-]+", host):
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host
-
-
-def _flags(facts: Facts, version: str) -> InstalledFlags | None:
-    """The flags as the installed source was seen to declare them, else those of the version; None where that is
-    unknown, or older than every table."""
-    told = facts.get("source.flags")
-    found = from_fact(told.value) if told is not None else None
-    if found is not None:
-        return found
-    try:
-        return flags_of_version(version) if version else None
-    except UserError:
-        return None
 
 
 def _launch(text: str | None, catalogue: Catalogue | None) -> LaunchCommand | None:

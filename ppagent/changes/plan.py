@@ -9,7 +9,7 @@ from ppagent.changes.commands import Installed, live_command, relaunch_command
 from ppagent.changes.forecasts import forecast
 from ppagent.changes.merge import Step, steps_of
 from ppagent.changes.proposal import Plan, Predicted, Proposal
-from ppagent.changes.spelling import spell
+from ppagent.changes.spelling import lever_name, spell
 from ppagent.changes.waterfall import waterfall
 from ppagent.evidence.facts import Facts
 
@@ -19,7 +19,7 @@ def make_plan(supported: Sequence[Judgement], facts: Facts) -> Plan:
     installed = Installed.of(facts)
     advice = [judgement.cause.advise(facts) for judgement in supported]
     remedies, lacking = _spelled(advice, installed)
-    declined = [*(d for a in advice for d in a.declined), *lacking]
+    declined = [*(_named(d, installed) for a in advice for d in a.declined), *lacking]
     proposals: list[Proposal] = []
     for step in steps_of(remedies):
         made = _proposal(f"P{len(proposals) + 1}", step, installed, facts)
@@ -57,6 +57,14 @@ def _spelled(advice: Sequence[Advice], installed: Installed) -> tuple[list[Remed
             continue
         remedies.append(replace(remedy, change=spelled.change))
     return remedies, lacking
+
+
+def _named(declined: Declined, installed: Installed) -> Declined:
+    """A declined lever by the name that it has here, so that whoever thinks of it finds it."""
+    name = lever_name(declined.lever, installed.catalogue)
+    if name is None:
+        return replace(declined, why=f"{declined.why}; {installed.words} has no such flag")
+    return replace(declined, lever=name)
 
 
 def _lacking(flag: str, remedy: Remedy, installed: Installed) -> Declined:

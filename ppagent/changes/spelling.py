@@ -32,6 +32,13 @@ def spell(change: Change, catalogue: Catalogue | None) -> Spelled:
     return Spelled(Change(written, unset, change.env), tuple(lacking))
 
 
+def lever_name(lever: str, catalogue: Catalogue | None) -> str | None:
+    """A lever as this version calls it: a flag by its spelling here, None where it has none; anything else as it is."""
+    if catalogue is None or not lever.startswith("--") or " " in lever:
+        return lever
+    return renamed(lever, catalogue)
+
+
 def _taken_away(flag: str, written: Mapping[str, str], catalogue: Catalogue) -> str:
     """The name under which a flag is taken away. Where its new name is set in the same change, the old one stays: it
     stands in the launch as it is, and is what the version refuses."""

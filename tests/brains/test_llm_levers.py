@@ -1,15 +1,19 @@
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ppagent.agent.board import compute_board
 from ppagent.brains.llm.levers import changed, refusals
-from ppagent.causes.cause import Change
+from ppagent.causes.cause import Advice, Change, Declined
 from ppagent.changes.commands import Installed
 from ppagent.evidence.evidence import Evidence, FactValue
 from ppagent.evidence.facts import Facts
 from tests.brains.runs import SEED, by_rules
 
+LIMIT = "--pp-max-micro-batch-size"
 LAUNCH = "python -m sglang.launch_server --model-path /m --pp-size 8 --disable-cuda-graph --port 30000"
 
 
@@ -96,6 +100,17 @@ def test_a_lever_that_a_supported_cause_declines_is_refused_with_its_reason() ->
     wrong = refusals(change, Installed.of(found.facts), found.board, found.facts)
 
     assert any("--pp-async-batch-depth is declined: it adds slots" in said for said in wrong)
+
+
+@pytest.mark.parametrize(("version", "lever"), [("0.5.3", "--max-micro-batch-size"), ("0.5.11", LIMIT)])
+def test_a_declined_lever_is_refused_by_the_name_that_it_has_in_the_version(version: str, lever: str) -> None:
+    advice = Advice((), (Declined(LIMIT, "it fills nothing"),))
+    cause = SimpleNamespace(advise=lambda facts: advice)
+    board: Any = SimpleNamespace(supported=(SimpleNamespace(judgement=SimpleNamespace(cause=cause)),))
+    known = facts(version)
+    assert refusals(Change({lever: "4"}), Installed.of(known), board, known) == [
+        f"{lever} is declined: it fills nothing"
+    ]
 
 
 def declaring(*rows: FactValue, version: str = "0.5.11") -> dict[str, FactValue]:

@@ -2,12 +2,12 @@
 
 import pytest
 from builders import facts_of, judged
-from packaging.version import Version
 
 from ppagent.causes.catalog import cause_of
 from ppagent.causes.cause import Cause
 from ppagent.causes.flag_history import spelling_for, why_not
 from ppagent.evidence.evidence import FactValue
+from ppagent.sglang.flags.history import catalogue_of, versions_known
 
 LA001, LA002, LA003, LA004 = cause_of("LA001"), cause_of("LA002"), cause_of("LA003"), cause_of("LA004")
 FAILED: dict[str, FactValue] = {"start.ready": False, "engine.version": "0.5.10"}
@@ -232,14 +232,53 @@ def test_a_command_the_catalogue_takes_whole_is_not_the_fault() -> None:
         ("--cuda-graph-max-bs-decode", "0.5.10", "--cuda-graph-max-bs"),
         ("--pp-max-micro-batch-size", "0.5.3", "--max-micro-batch-size"),
         ("--enable-deepep-moe", "0.5.10", "--moe-a2a-backend"),
+        ("--max-micro-batch-size", "0.5.3.post1", "--pp-max-micro-batch-size"),
         ("--max-micro-batch-size", "0.5.3", None),
+        ("--pp", "0.5.3.post1", "--pp-size"),
+        ("--pp", "0.5.3", None),
+        ("--enable-ep-moe", "0.5.10", None),
+        ("--pp-async-batch-depth", "0.5.6", None),
     ],
 )
 def test_names_are_known_both_ways(option: str, version: str, written: str | None) -> None:
-    rename = spelling_for(option, Version(version))
+    rename = spelling_for(option, catalogue_of(version))
     assert (rename.new if rename else None) == written
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--enable-deepep-moe", "deepep"),
+        ("--enable-flashinfer-cutlass-moe", "flashinfer_cutlass"),
+        ("--enable-flashmla", "flashmla"),
+    ],
+)
+def test_a_switch_that_became_a_choice_gets_its_value(option: str, value: str) -> None:
+    rename = spelling_for(option, catalogue_of("0.5.20"))
+    assert rename is not None and rename.value == value
+
+
+def test_every_name_that_is_offered_is_one_that_the_version_takes() -> None:
+    everything = {spelling for version in versions_known() for spelling in catalogue_of(version).by_spelling}
+    for version in versions_known()[::6]:
+        catalogue = catalogue_of(version)
+        for option in everything:
+            rename = spelling_for(option, catalogue)
+            if rename is not None:
+                assert not catalogue.by_spelling[rename.new].stops_with, (option, version)
+
+
 def test_a_dropped_flag_says_what_took_its_place() -> None:
-    assert "--ep-size" in why_not("--enable-ep-moe", Version("0.5.10"))
-    assert why_not("--prefill-max-requests", Version("0.5.10")) == ""
+    assert "--ep-size" in why_not("--enable-ep-moe", catalogue_of("0.5.10"))
+    assert why_not("--prefill-max-requests", catalogue_of("0.5.10")) == ""
+    assert why_not("--prefill-max-requests", catalogue_of("0.5.6")) == "it exists from 0.5.7 on"
+    assert why_not("--torchao-config", catalogue_of("0.5.20")) == "the feature was taken out"
+    assert why_not("--fp8-gemm-backend", catalogue_of("0.5.6")) == "it exists from 0.5.6.post2 on"
+
+
+def test_the_installed_source_decides_what_a_flag_is_called() -> None:
+    own = {"name": "--max-micro-batch-size", "dest": "pp_max_micro_batch_size", "type": "int"}
+    gone = [{"name": "--pp-max-micro-batch-size"}]
+    told: FactValue = {"version": "0.5.10", "release": "0.5.10", "from": "source", "added": [own], "removed": gone}
+    patched = {**FAILED, "launch.unknown": ["--pp-max-micro-batch-size"], "source.flags": told}
+    assert relaunch("LA004", patched)[0] == {"--max-micro-batch-size": "true"}

@@ -60,7 +60,10 @@ def test_another_version_of_the_seed_gets_its_own_spelling(version: str, flag: s
             copy = place / path.relative_to(INCIDENTS / "kimi-k26-pp8")
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_text(path.read_text().replace("0.5.11", version))
-    proposals = diagnosed(place).plan.proposals
+    found = diagnosed(place)
+    proposals = found.plan.proposals
+    (depth,) = [d for d in found.plan.declined if d.lever == "--pp-async-batch-depth"]
+    assert ("has no such flag" in depth.why) == ("--pp-async-batch-depth" not in catalogue_of(version).by_spelling)
     limits = {name for p in proposals for name in p.change.set if "micro-batch" in name}
     assert limits == {flag}
     key = flag.removeprefix("--").replace("-", "_")

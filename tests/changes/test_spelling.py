@@ -3,7 +3,7 @@
 import pytest
 
 from ppagent.causes.cause import Change
-from ppagent.changes.spelling import spell
+from ppagent.changes.spelling import lever_name, spell
 from ppagent.sglang.flags.history import catalogue_of
 
 LIMIT = Change(set={"--pp-max-micro-batch-size": "2"})
@@ -35,3 +35,19 @@ def test_a_flag_that_the_version_lacks_is_named_and_not_written() -> None:
 
 def test_without_a_version_the_newest_spelling_is_kept() -> None:
     assert spell(LIMIT, None).change == LIMIT
+
+
+@pytest.mark.parametrize(
+    ("lever", "version", "name"),
+    [
+        ("--pp-max-micro-batch-size", "0.5.3", "--max-micro-batch-size"),
+        ("--cuda-graph-max-bs-decode", "0.5.10", "--cuda-graph-max-bs"),
+        ("--disable-cuda-graph", "0.5.10", "--disable-cuda-graph"),
+        ("--pp-async-batch-depth", "0.5.6", None),
+        ("SGLANG_PP_LAYER_PARTITION", "0.5.6", "SGLANG_PP_LAYER_PARTITION"),
+        ("--a, --b", "0.5.6", "--a, --b"),
+    ],
+)
+def test_a_declined_lever_has_the_name_that_the_version_gives_it(lever: str, version: str, name: str | None) -> None:
+    assert lever_name(lever, catalogue_of(version)) == name
+    assert lever_name(lever, None) == lever

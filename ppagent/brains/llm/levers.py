@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from ppagent.agent.board import Board
 from ppagent.causes.cause import Change
 from ppagent.changes.commands import Installed, relaunch_command
+from ppagent.changes.spelling import lever_name
 from ppagent.evidence.facts import Facts
 from ppagent.sglang.flags.flag import Catalogue, Flag
 from ppagent.sglang.flags.successors import nearest
@@ -48,7 +49,7 @@ def refusals(change: Change, installed: Installed, board: Board, facts: Facts) -
         why for flag, value in change.set.items() if (why := _value_refused(flag, value, installed.catalogue))
     ]
     wrong += [why for name, value in change.env.items() if (why := _variable_refused(name, value))]
-    wrong += _declined(change, board, facts)
+    wrong += _declined(change, board, facts, installed.catalogue)
     if wrong:
         return wrong
     refused = relaunch_command(change, installed).refused
@@ -118,8 +119,9 @@ def _variable_refused(name: str, value: str) -> str:
     return "" if _PLAIN_VALUE.fullmatch(value) else f"{name} takes a number or a plain word, not {value[:40]!r}"
 
 
-def _declined(change: Change, board: Board, facts: Facts) -> list[str]:
-    """Levers that a supported cause declines, with its reason."""
+def _declined(change: Change, board: Board, facts: Facts, catalogue: Catalogue) -> list[str]:
+    """Levers that a supported cause declines, by their names in this version, with its reason."""
     declined = [d for h in board.supported for d in h.judgement.cause.advise(facts).declined]
+    named = [(lever_name(d.lever, catalogue), d.why) for d in declined]
     pulled = {*change.set, *change.unset, *change.env}
-    return [f"{d.lever} is declined: {d.why}" for d in declined if d.lever in pulled]
+    return [f"{lever} is declined: {why}" for lever, why in named if lever in pulled]

@@ -128,7 +128,7 @@ def _fetch(files: PackageFiles) -> None:
 
 
 def _release(version: str) -> str:
-    """The published version to compare with: the nearest that is not newer, the oldest or newest where there is none."""
+    """The published version to compare with: the nearest not newer, the oldest or newest where there is none."""
     parsed = parse_version(version)
     return versions_known()[-1] if parsed is None else release_below(parsed) or versions_known()[0]
 

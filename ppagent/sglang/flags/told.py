@@ -5,12 +5,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any, get_args
 
+from ppagent.errors import UserError
 from ppagent.evidence.evidence import FactValue
+from ppagent.evidence.facts import Facts
 from ppagent.sglang.flags.differences import Differences
 from ppagent.sglang.flags.flag import Action, Catalogue, Flag
 from ppagent.sglang.flags.history import catalogue_of, versions_known
-from ppagent.sglang.flags.installed import ORIGIN, InstalledFlags
+from ppagent.sglang.flags.installed import ORIGIN, InstalledFlags, flags_of_version
 from ppagent.sglang.flags.rows import from_row, to_row
+from ppagent.sglang.versions import parse_version
 
 MOST_SAID = 8
 _SPELLING = re.compile(r"--?[A-Za-z0-9][A-Za-z0-9_.-]{0,80}")
@@ -58,6 +61,20 @@ def from_fact(value: FactValue) -> InstalledFlags | None:
     from_source = value.get("from") == "source"
     catalogue = Catalogue(version, apart.flags, ORIGIN if from_source else "table")
     return InstalledFlags(catalogue, apart, from_source, told)
+
+
+def flags_told(facts: Facts) -> InstalledFlags | None:
+    """The flags as the installed source was seen to declare them, else those of the version; None where that is
+    unknown, or older than every table."""
+    told = facts.get("source.flags")
+    found = from_fact(told.value) if told is not None else None
+    version = str(parse_version(facts.text("engine.version") or "") or "")
+    if found is not None or not version:
+        return found
+    try:
+        return flags_of_version(version)
+    except UserError:
+        return None
 
 
 def _row(flag: Flag) -> FactValue:
