@@ -11,6 +11,7 @@ from ppagent.errors import NotRecorded, ToolError, UserError
 if TYPE_CHECKING:
     from ppagent.targets.live import LiveTarget
     from ppagent.targets.live_host import LiveHost
+    from ppagent.targets.remote.link import Link
 
 _ADVICE = "Name a live server: http://HOST:PORT, local, or ssh://HOST."
 
@@ -48,14 +49,15 @@ def reach(text: str, port: int | None, environ: Mapping[str, str]) -> Reached:
         raise UserError(f"{text} is no live server.", _ADVICE)
     target = open_live(text, port=port)
     try:
-        return reach_target(target, port, environ)
+        return reach_target(target, port, environ, text)
     except BaseException:
         target.close()
         raise
 
 
-def reach_target(target: "LiveTarget", port: int | None, environ: Mapping[str, str]) -> Reached:
-    """The server of a live target: the one on the host that has pipeline stage 0."""
+def reach_target(target: "LiveTarget", port: int | None, environ: Mapping[str, str], text: str = "") -> Reached:
+    """The server of a live target: the one on the host that has pipeline stage 0. `text` is what it was opened by, to
+    open it once more where the connection is lost."""
     host = target.live_host(target.hosts[0])
     address, found, secure = _place(host, port)
     if host.link.kind == "local":
@@ -63,7 +65,7 @@ def reach_target(target: "LiveTarget", port: int | None, environ: Mapping[str, s
         return Reached(endpoint.name, endpoint, host, target.close)
     if secure:
         raise ToolError("the server speaks TLS, which is not spoken through a tunnel: give its https address instead")
-    return _tunnelled(target, host, address, found, environ)
+    return _tunnelled(target, host, address, found, environ, text)
 
 
 def name_of(target: "LiveTarget", port: int | None = None) -> str:
@@ -84,16 +86,27 @@ def _ssh_name(host: "LiveHost", port: int) -> str:
     return f"ssh://{host.link.name}/{port}"
 
 
-def _tunnelled(target: "LiveTarget", host: "LiveHost", address: str, port: int, environ: Mapping[str, str]) -> Reached:
+def _tunnelled(
+    target: "LiveTarget", host: "LiveHost", address: str, port: int, environ: Mapping[str, str], text: str
+) -> Reached:
     from ppagent.bench.tunnel import Tunnel
+    from ppagent.targets.open_live import open_live
 
-    tunnel = Tunnel(host.link, address, port)
+    opened = [target]
+
+    def again() -> "Link":
+        opened.append(open_live(text))
+        return opened[-1].live_host(opened[-1].hosts[0]).link
+
+    single = text and len(target.hosts) == 1
+    tunnel = Tunnel(host.link, address, port, again if single else None)
     endpoint = parse_endpoint(f"http://127.0.0.1:{tunnel.port}", environ)
     endpoint = replace(endpoint, route=f"ssh tunnel to {host.link.name}")
 
     def close() -> None:
         tunnel.close()
-        target.close()
+        for each in opened:
+            each.close()
 
     return Reached(_ssh_name(host, port), endpoint, host, close)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from ppagent.bench.control import Control, Unreachable
 from ppagent.errors import ToolError
 from ppagent.trials.limit import LimitState, read_limit, set_limit
-from ppagent.trials.note import RestoreNote, read_note, remove_note, write_note
+from ppagent.trials.note import RestoreNote, give_up, read_note, remove_note, write_note
 from ppagent.trials.signals import signals_as_interrupts, signals_put_off
 
 RESTORE_FOR_S = 60.0
@@ -55,6 +55,7 @@ class LiveChange:
                 break
             except ToolError as error:
                 if time.monotonic() >= until or not isinstance(error, Unreachable):
+                    give_up(self.server, self._folder)
                     raise NotRestored(self._advice(error)) from error
             time.sleep(BETWEEN_TRIES_S)
         remove_note(self.server, self._folder)

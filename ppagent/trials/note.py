@@ -8,7 +8,7 @@ import json
 import os
 import socket
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -75,6 +75,13 @@ def write_note(note: RestoreNote, folder: Path | None = None) -> Path:
     except OSError as error:
         raise ToolError(f"the restore note {path} cannot be written: {error.strerror or error}") from error
     return path
+
+
+def give_up(server: str, folder: Path | None = None) -> None:
+    """Marks the note of a server as nobody's: this process lives on, but has stopped trying to put things back."""
+    left = read_note(server, folder)
+    if left is not None:
+        write_note(replace(left, pid_started=""), folder)
 
 
 def read_note(server: str, folder: Path | None = None) -> RestoreNote | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ppagent.errors import ToolError
-from ppagent.trials.note import RestoreNote, all_notes, note_path, read_note, remove_note, write_note
+from ppagent.trials.note import RestoreNote, all_notes, give_up, note_path, read_note, remove_note, write_note
 
 SERVER = "http://127.0.0.1:30000"
 
@@ -68,3 +68,13 @@ def test_without_a_place_for_the_note_nothing_may_be_changed(tmp_path: Path) -> 
 def test_a_note_is_plain_json(data: Path) -> None:
     path = write_note(RestoreNote("relaunch", SERVER, launch={"folder": "/x", "python": "/usr/bin/python3"}))
     assert json.loads(path.read_text())["launch"]["folder"] == "/x"
+
+
+def test_a_note_that_its_process_gave_up_on_is_the_next_ones_to_restore(tmp_path: Path) -> None:
+    note = RestoreNote("live", SERVER, key="pp_max_micro_batch_size", old=16, new=2)
+    write_note(note, tmp_path)
+    give_up(SERVER, tmp_path)
+    left = read_note(SERVER, tmp_path)
+    assert left is not None
+    assert (left.old, left.new, left.running) == (16, 2, False)
+    give_up("http://elsewhere", tmp_path)
