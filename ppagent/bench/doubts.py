@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from ppagent.bench.result import LevelResult
 
 HELD_BACK_BELOW = 0.9
+HELD_BACK_ON_THE_WAY = 0.7
+"""The two are counted over stretches that differ a little, and what was cut has no latency on the server."""
+MANY_REQUESTS = 20
 OTHERS_ABOVE = 1.05
 FEW_TOKENS = 64
 """Health probes and the like generate a few tokens of their own."""
@@ -15,7 +18,7 @@ FEW_TOKENS = 64
 
 def doubts(result: "LevelResult") -> tuple[str, ...]:
     """Each doubt as a sentence; empty where there is none."""
-    found = [*_about_the_client(result), *_about_others(result), *_about_requests(result)]
+    found = [*_about_the_client(result), *_about_the_way(result), *_about_others(result), *_about_requests(result)]
     if result.steady is None:
         found.append("no steady stretch: the run is too short for its requests")
     return tuple(found)
@@ -30,9 +33,22 @@ def _about_the_client(result: "LevelResult") -> list[str]:
             f"the client was {late_ms:.0f} ms late (p99; {own:.0f} ms by its own work, the rest wanting a processor): "
             "so are these times"
         )
+    if not result.run.shape.open_loop and result.start_spread_ms > TOO_LATE_MS:
+        found.append(
+            f"the first requests left over {result.start_spread_ms:.0f} ms, not at once, which changes how slots fill"
+        )
     if asked is not None and result.concurrency < HELD_BACK_BELOW * asked * _busy_share(result):
         found.append(f"{result.concurrency:.1f} requests were in flight where {asked:.1f} were asked for")
     return found
+
+
+def _about_the_way(result: "LevelResult") -> list[str]:
+    """A proxy, a worker's own limit or the like holds requests back, where fewer arrive than were sent."""
+    arrived, sent = result.run.server.in_flight, result.concurrency
+    late = result.run.lag_p99_ms > TOO_LATE_MS
+    if arrived is None or late or arrived >= HELD_BACK_ON_THE_WAY * sent or len(result.completed) < MANY_REQUESTS:
+        return []
+    return [f"the server saw {arrived:.1f} requests in flight where {sent:.1f} were sent: something between holds them"]
 
 
 def _about_others(result: "LevelResult") -> list[str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import random
 from collections.abc import Awaitable, Callable
 from time import perf_counter
@@ -13,6 +14,8 @@ from ppagent.bench.record import Request
 from ppagent.bench.shape import Shape
 
 WARM_UP_TOKENS = 4
+AHEAD_S = 4.0
+"""An open loop has connections ready for as many requests as come in that time; further ones are opened as needed."""
 Watch = Callable[[Request], None]
 
 
@@ -43,7 +46,7 @@ class Load:
 
     async def open(self) -> None:
         """Connects every client before the clock starts, so that no handshake counts as the server's time."""
-        count = self.shape.concurrency or 1
+        count = self.shape.concurrency or math.ceil(AHEAD_S * (self.shape.rate or 1.0))
         self._idle = [Connection(self._endpoint, self._room) for _ in range(count)]
         self._all = list(self._idle)
         await asyncio.gather(*(connection.open() for connection in self._idle))

@@ -1,15 +1,18 @@
 import asyncio
 import time
+from array import array
 from collections.abc import Iterator
 
 import pytest
 
 from ppagent.bench.control import Control
 from ppagent.bench.endpoint import parse_endpoint
-from ppagent.bench.level import run_level
+from ppagent.bench.events import Final
+from ppagent.bench.level import LevelRun, run_level
 from ppagent.bench.prompts import FilePrompts, Prompts, Span, WordPrompts
+from ppagent.bench.record import Request
 from ppagent.bench.result import LevelResult, sum_up
-from ppagent.bench.server_view import ServerWatch
+from ppagent.bench.server_view import ServerSeen, ServerWatch
 from ppagent.bench.shape import Shape
 from ppagent.errors import ToolError
 from tests.bench.fakes import FakeServer
@@ -50,7 +53,7 @@ def test_tokens_are_counted_as_the_server_counts_them(server: FakeServer) -> Non
 def test_requests_in_flight_are_seen_from_both_sides(server: FakeServer) -> None:
     result = measured(server, watched=True, concurrency=6, seconds=1.2, output_tokens=Span(30, 30))
     assert 1 < result.concurrency <= 6.01
-    assert result.run.server.in_flight > 1
+    assert (result.run.server.in_flight or 0) > 1
     assert result.run.server.slot_running_max == 6
 
 
@@ -183,3 +186,33 @@ def test_a_level_needs_a_load() -> None:
         Shape()
     with pytest.raises(ValueError, match="1 or more"):
         Shape(concurrency=0)
+
+
+def told_of(**seen: float) -> list[str]:
+    """The doubts about a level of 30 requests, each of a second, four at a time."""
+    records = []
+    for n in range(32):
+        record = Request(n % 4, 2, 10 + n // 4, 10 + n // 4 + (n == 3) * seen.get("spread_s", 0.0), 11.0 + n // 4)
+        record.arrivals, record.counts = array("d", [10.5 + n // 4, 11.0 + n // 4]), array("l", [1, 2])
+        record.final = Final(2, 8, 0, "x")
+        records.append(record)
+    run = LevelRun(
+        Shape(concurrency=4), "random-words", False, tuple(records), 10.0, 18.0, 0, 1.0, 1.0, 1.0,
+        ServerSeen(in_flight=seen.get("in_flight")),
+    )  # fmt: skip
+    return list(sum_up(run).warnings)
+
+
+def test_requests_that_do_not_leave_at_once_are_told() -> None:
+    assert told_of(spread_s=0.01, in_flight=4.0) == []
+    assert any("left over 200 ms" in remark for remark in told_of(spread_s=0.2))
+
+
+def test_requests_that_something_between_holds_back_are_told() -> None:
+    assert told_of(in_flight=3.2) == []
+    assert any("saw 2.0 requests in flight where 4.0 were sent" in remark for remark in told_of(in_flight=2.0))
+
+
+def test_an_open_loop_has_its_connections_ready(server: FakeServer) -> None:
+    result = measured(server, concurrency=None, rate=5.0, requests=6, seconds=5)
+    assert server.served - len(result.run.records) == 20
