@@ -13,18 +13,19 @@ from ppagent.bench.shape import Shape
 from ppagent.cli.common import note
 from ppagent.cli.load_options import prompt_source
 from ppagent.errors import ExitStatus, NotRecorded, UserError
-from ppagent.ledger import Forecasted, Measured, new_id, now, record_forecast, record_measured
 from ppagent.targets.live import LiveTarget
 from ppagent.targets.live_host import LiveHost
 from ppagent.targets.open_live import open_live
-from ppagent.trials.launches import NewLaunch, new_launch, why_not
-from ppagent.trials.machine import Machine
+from ppagent.trials.launches import NewLaunch, new_launch
+from ppagent.trials.look_again import server_now
 from ppagent.trials.outputs import OutputCheck
 from ppagent.trials.own_load import OwnLoad
 from ppagent.trials.proposals import Proposed, proposal_in, proposal_of
+from ppagent.trials.record import measured_forecast, recorded_forecast
 from ppagent.trials.relaunch import RelaunchOutcome, Site, run_relaunch
 from ppagent.trials.relaunch_story import relaunch_data, relaunch_plan, relaunch_result
 from ppagent.trials.serving import answers
+from ppagent.trials.way import Prepare, way_of
 
 GRADE = 5
 
@@ -53,15 +54,15 @@ def run_relaunch_trial(args: argparse.Namespace, reached: Reached, proposed: Pro
     from ppagent.cli.try_ import agreed, blocked
 
     case = _case(args, reached, proposed)
-    reason = why_not(case.host.server)
-    plan = relaunch_plan(case.launch, case.reached.name, proposed, args.keep, args.seconds, reason)
-    if reason:
+    way = way_of(case.host.link, case.host.server, case.launch)
+    plan = relaunch_plan(case.launch, case.reached.name, proposed, args.keep, args.seconds, way)
+    if way.prepare is None:
         sys.stdout.write(f"{plan}\n")
-        return blocked(f"ppagent does not relaunch this server: {reason}")
+        return blocked(f"ppagent does not relaunch this server itself: {way.reason}")
     if not agreed(plan, GRADE, args.yes):
         return blocked(f"it needs a yes to this diff, or --yes {GRADE}")
     try:
-        outcome = _carry_out(args, case)
+        outcome = _carry_out(args, case, way.prepare)
     except KeyboardInterrupt:
         note("cancelled; the old launch serves.")
         return ExitStatus.CANCELLED
@@ -79,7 +80,8 @@ def _case(args: argparse.Namespace, reached: Reached, proposed: Proposed) -> Cas
     except NotRecorded as error:
         raise UserError(f"The server's process cannot be seen: {error}.", "Run ppagent where it runs.") from error
     version = reached.control.server_info().version or ""
-    return Case(proposed, reached, host, new_launch(server.launcher.cmdline, proposed.change, version), version)
+    launch = new_launch(server.launcher.cmdline, proposed.change, version, host.source)
+    return Case(proposed, reached, host, launch, version)
 
 
 def _host(reached: Reached, args: argparse.Namespace) -> LiveHost:
@@ -100,17 +102,18 @@ def _target_of(reached: Reached, args: argparse.Namespace) -> LiveTarget:
     return open_live("local", port=reached.endpoint.port)
 
 
-def _carry_out(args: argparse.Namespace, case: Case) -> RelaunchOutcome:
+def _carry_out(args: argparse.Namespace, case: Case, prepare: Prepare) -> RelaunchOutcome:
     reached, host = case.reached, case.host
     control = reached.control
-    machine = Machine(host.link, _python(host))
-    launched = machine.save(host.server.launcher.pid, new_id())
-    machine.prepare(launched.folder, case.launch.argv, case.launch.env)
+    process = server_now(host).launcher
+    if process.cmdline != host.server.launcher.cmdline:
+        raise UserError("The server was started another way since its new launch was shown.", "Try again.")
+    keeper, launched = prepare()
     source = prompt_source(args, control)
     shape = _shape(args, control)
-    forecast_id = _recorded(case, shape)
+    forecast_id = recorded_forecast(reached.name, case.version, case.proposed, shape.concurrency)
     outcome = run_relaunch(
-        Site(reached.name, machine, host.server.launcher.pid, launched, args.target, lambda: answers(control)),
+        Site(reached.name, keeper, process.pid, launched, args.target, lambda: answers(control)),
         lambda: OwnLoad(reached.endpoint, shape, source, turnovers=args.turnovers, settle_limit_s=args.max_seconds),
         seconds=args.seconds,
         start_limit_s=args.max_seconds,
@@ -118,10 +121,7 @@ def _carry_out(args: argparse.Namespace, case: Case) -> RelaunchOutcome:
         check=None if args.no_answers else OutputCheck(control),
         say=note,
     )
-    if forecast_id and outcome.comparison is not None:
-        found = outcome.comparison
-        noise = round(found.noise_share, 4)
-        record_measured(Measured(forecast_id, now(), found.before, found.after, noise, found.outcome))
+    measured_forecast(forecast_id, outcome.comparison)
     return outcome
 
 
@@ -137,30 +137,3 @@ def _shape(args: argparse.Namespace, control: Control) -> Shape:
         seed=args.seed,
         seconds=args.seconds,
     )
-
-
-def _recorded(case: Case, shape: Shape) -> str:
-    """Puts the proposal's forecast on record; empty where there is none for this load."""
-    made = case.proposed.predicted
-    if made is None or made.at_concurrency != shape.concurrency:
-        return ""
-    entry = Forecasted(
-        id=new_id(),
-        at=now(),
-        server=case.reached.name,
-        version=case.version,
-        change={**case.proposed.change.set, **dict.fromkeys(case.proposed.change.unset, "unset")},
-        metric=made.metric,
-        concurrency=made.at_concurrency,
-        baseline=made.baseline,
-        low=made.low,
-        high=made.high,
-    )
-    record_forecast(entry)
-    return entry.id
-
-
-def _python(host: LiveHost) -> str:
-    """A Python of the host for a program of the standard library: the file that runs the server, whatever its
-    environment."""
-    return host.server.launcher.exe or "python3"

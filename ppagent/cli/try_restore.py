@@ -13,9 +13,8 @@ from ppagent.cli.common import note
 from ppagent.errors import ExitStatus
 from ppagent.targets.live import LiveTarget
 from ppagent.targets.open_live import open_live
-from ppagent.trials.bring_back import bring_back
+from ppagent.trials.bring_back import bring_back, keeper_in
 from ppagent.trials.change import restore
-from ppagent.trials.machine import Machine
 from ppagent.trials.note import RestoreNote, all_notes, read_note, remove_note
 from ppagent.trials.serving import answers
 
@@ -43,8 +42,7 @@ def _old_launch(args: argparse.Namespace, left: RestoreNote) -> int:
     try:
         host = target.live_host(target.hosts[0])
         with _control(left, target) as control:
-            machine = Machine(host.link, str(left.launch["python"]))
-            done = bring_back(left, machine, lambda: answers(control), args.max_seconds, note)
+            done = bring_back(left, keeper_in(left.launch, host.link), lambda: answers(control), args.max_seconds, note)
     finally:
         target.close()
     remove_note(left.server)

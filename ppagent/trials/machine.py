@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ppagent.errors import ToolError
 
@@ -55,12 +55,45 @@ class Look:
     text: str
 
 
+class Keeper(Protocol):
+    """Whatever stops and starts the server: its host, or systemd there."""
+
+    @property
+    def link(self) -> "Link": ...
+
+    @property
+    def changed(self) -> bool:
+        """Whether the new launch would be started again by itself, so that serving does not mean being back."""
+        ...
+
+    def note(self) -> dict[str, object]:
+        """What it takes to make this again after a crash."""
+        ...
+
+    def stop(self, pid: int, patience_s: float) -> Stopped: ...
+
+    def start(self, folder: str, which: str) -> Started: ...
+
+    def look(self, started: Started, offset: int) -> Look: ...
+
+    def keep(self) -> None:
+        """The new launch stays for good."""
+        ...
+
+
 @dataclass(frozen=True)
 class Machine:
     """Deeds on one host, through a Python that is there."""
 
     link: "Link"
     python: str
+    changed = False
+
+    def note(self) -> dict[str, object]:
+        return {"python": self.python}
+
+    def keep(self) -> None:
+        """Nothing starts another launch, so there is nothing to do."""
 
     def save(self, pid: int, run_id: str) -> Launched:
         """Keeps the launch of a process on its host. Raises ToolError, where rights are missing among others."""

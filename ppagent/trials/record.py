@@ -6,7 +6,9 @@ from ppagent.ledger import Forecasted, Measured, new_id, now, record_forecast, r
 from ppagent.model.forecast import Forecast
 from ppagent.trials.limit import LimitState
 from ppagent.trials.live import Foresee, Outcome
+from ppagent.trials.noise import Comparison
 from ppagent.trials.phase import Phase
+from ppagent.trials.proposals import Proposed
 
 
 @dataclass
@@ -29,19 +31,36 @@ class RecordedForesight:
 
 def record_outcome(recorded: RecordedForesight, outcome: Outcome) -> None:
     """Notes what became of the forecast; nothing where there was none."""
-    if recorded.made is None:
-        return
-    comparison = outcome.comparison
-    record_measured(
-        Measured(
-            recorded.id,
-            now(),
-            comparison.before,
-            comparison.after,
-            round(comparison.noise_share, 4),
-            comparison.outcome,
-        )
+    measured_forecast(recorded.id if recorded.made is not None else "", outcome.comparison)
+
+
+def recorded_forecast(server: str, version: str, proposed: Proposed, concurrency: int | None) -> str:
+    """Puts a proposal's forecast on record; its id, empty where there is none for this load."""
+    made, change = proposed.predicted, proposed.change
+    if made is None or made.at_concurrency != concurrency:
+        return ""
+    entry = Forecasted(
+        id=new_id(),
+        at=now(),
+        server=server,
+        version=version,
+        change={**change.set, **dict.fromkeys(change.unset, "unset"), **change.env},
+        metric=made.metric,
+        concurrency=made.at_concurrency,
+        baseline=made.baseline,
+        low=made.low,
+        high=made.high,
     )
+    record_forecast(entry)
+    return entry.id
+
+
+def measured_forecast(forecast_id: str, comparison: Comparison | None) -> None:
+    """Notes what became of a forecast; nothing where there was none, or nothing was measured."""
+    if not forecast_id or comparison is None:
+        return
+    noise = round(comparison.noise_share, 4)
+    record_measured(Measured(forecast_id, now(), comparison.before, comparison.after, noise, comparison.outcome))
 
 
 def _entry(recorded: RecordedForesight) -> Forecasted:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Literal
 
 from ppagent.errors import ToolError
-from ppagent.trials.machine import Launched, Machine, Started
+from ppagent.trials.machine import Keeper, Launched, Started
 from ppagent.trials.noise import RESTART_MATTERS, Comparison, compare
-from ppagent.trials.note import RestoreNote, remove_note, write_note
+from ppagent.trials.note import RestoreNote, give_up, remove_note, write_note
 from ppagent.trials.outputs import OutputCheck, Sameness, sameness
 from ppagent.trials.phase import Meter, Phase
 from ppagent.trials.signals import signals_as_interrupts, signals_put_off
@@ -31,7 +31,7 @@ class Site:
     """The server on its host: what is needed to stop it, start it, and know that it serves."""
 
     name: str
-    machine: Machine
+    machine: Keeper
     pid: int
     launched: Launched
     target: str
@@ -117,14 +117,16 @@ def _answers(check: OutputCheck | None, after: Phase | None) -> tuple[Sameness, 
 def _old_brought_back(run: _Run) -> Iterator[None]:
     """On every way out, but with the new server kept, the old launch serves; the note goes only once it does."""
     site = run.site
-    launch = {"folder": site.launched.folder, "python": site.machine.python, "target": site.target}
+    launch = {"folder": site.launched.folder, "target": site.target, **site.machine.note()}
     write_note(RestoreNote("relaunch", site.name, launch=launch), site.folder)
     with signals_as_interrupts():
         try:
             yield
         finally:
             with signals_put_off():
-                if not run.kept and not run.untouched:
+                if run.kept:
+                    site.machine.keep()
+                elif not run.untouched:
                     _back(run)
                 remove_note(site.name, site.folder)
 
@@ -136,16 +138,17 @@ def _back(run: _Run) -> None:
     try:
         _start(run, "old")
     except ToolError as error:
+        give_up(run.site.name, run.site.folder)
         raise ToolError(
-            f"the old server does NOT serve: {error}. Its launch is in {run.site.launched.folder}/old.json of "
-            f"{run.site.machine.link.name}; try again with: ppagent try {run.site.target} --restore"
+            f"the old server does NOT serve: {error}. What was kept of it is in {run.site.launched.folder} "
+            f"on {run.site.machine.link.name}; try again with: ppagent try {run.site.target} --restore"
         ) from error
     run.say("the old launch serves again")
 
 
 def _stop(run: _Run, pid: int) -> None:
     run.untouched = False
-    run.say(f"stopping process {pid}")
+    run.say(f"stopping process {pid}" if pid > 0 else "stopping what is left of it")
     stopped = run.site.machine.stop(pid, STOP_PATIENCE_S)
     run.serving = None
     if stopped.killed:

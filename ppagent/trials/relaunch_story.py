@@ -4,6 +4,7 @@ from ppagent.evidence.masking import mask
 from ppagent.trials.launches import NewLaunch
 from ppagent.trials.proposals import Proposed
 from ppagent.trials.relaunch import Keep, RelaunchOutcome
+from ppagent.trials.way import Way
 
 _KEPT: dict[Keep, str] = {
     "better": "the new launch is kept if it is measurably better, else the old one is started again",
@@ -12,10 +13,8 @@ _KEPT: dict[Keep, str] = {
 }
 
 
-def relaunch_plan(
-    launch: NewLaunch, server: str, proposed: Proposed, keep: Keep, seconds: float, reason: str = ""
-) -> str:
-    """What will be done, with every changed word. `reason` says why it is only told and not offered."""
+def relaunch_plan(launch: NewLaunch, server: str, proposed: Proposed, keep: Keep, seconds: float, way: Way) -> str:
+    """What will be done, with every changed word; or what to do by hand."""
     forecast = proposed.predicted
     foreseen = (
         f"{forecast.low:.4g}-{forecast.high:.4g} tok/s at C={forecast.at_concurrency} (was {forecast.baseline:.4g})"
@@ -32,13 +31,15 @@ def relaunch_plan(
         f"  forecast   {foreseen}",
         *(f"  risk       {risk}" for risk in proposed.risks),
     ]
-    if not reason:
-        lines += [
-            f"  does       measures {seconds:.0f} s, stops the server (SIGTERM; requests of others are cut), starts "
-            "the new command in its folder with its environment and log, watches the log, measures again",
-            f"  afterwards {_KEPT[keep]}",
-            "  way back   the old launch is kept on the host first, and started again if the new one does not come up",
-        ]
+    if way.reason:
+        return "\n".join((*lines, "", "  by hand:", *(f"    {mask(line)}" for line in way.lines)))
+    lines += [
+        f"  does       measures for {seconds:.0f} s first, then:",
+        *(f"             {mask(line)}" for line in way.lines),
+        "             watches the log until it is ready or has failed, and measures again",
+        f"  afterwards {_KEPT[keep]}",
+        "  way back   as above; whatever becomes of ppagent, the next run finds a note of it",
+    ]
     return "\n".join(lines)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ppagent.errors import ToolError
 from ppagent.sglang.logs.prefix import parse_line
 from ppagent.sglang.logs.trouble import find_trouble
-from ppagent.trials.machine import Machine, Started
+from ppagent.trials.machine import Keeper, Started
 
 READY = "The server is fired up and ready to roll!"
 BETWEEN_LOOKS_S = 1.0
@@ -34,7 +34,7 @@ class CameUp:
 
 
 def wait_until_ready(
-    machine: Machine, started: Started, limit_s: float, answers: Callable[[], bool], say: Callable[[str], None]
+    machine: Keeper, started: Started, limit_s: float, answers: Callable[[], bool], say: Callable[[str], None]
 ) -> CameUp:
     """Waits for the ready line and for the first answer. Raises StartFailed when the process ends, hangs after a fatal
     line, or takes longer than `limit_s`."""
@@ -67,7 +67,7 @@ class _Reading:
         self._reasons: dict[str, str] = {}
         self._last = ""
 
-    def take(self, machine: Machine, started: Started) -> None:
+    def take(self, machine: Keeper, started: Started) -> None:
         """Looks once; a log may have more than one look holds."""
         while True:
             look = machine.look(started, self.offset)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from ppagent.causes.cause import Change
 from ppagent.evidence.evidence import Finding
+from ppagent.model.forecast import Forecast
 from ppagent.plugins import Announcement, Grade, Tool, ToolContext
 from ppagent_tools.bench_live import Length
 
@@ -26,6 +27,14 @@ class LimitArguments(BaseModel, extra="forbid"):
     output_tokens: Length = Field([32, 96])
 
 
+class Predicted(BaseModel, extra="forbid"):
+    """What the change is forecast to give, output tok/s."""
+
+    baseline: float = Field(gt=0)
+    low: float = Field(ge=0)
+    high: float = Field(gt=0)
+
+
 class RelaunchArguments(BaseModel, extra="forbid"):
     """The change of the launch, and the load that it is measured under."""
 
@@ -33,6 +42,7 @@ class RelaunchArguments(BaseModel, extra="forbid"):
     unset: list[str] = Field(default_factory=list, description="flags to drop")
     env: dict[str, str] = Field(default_factory=dict, description="environment variables to set")
     causes: list[str] = Field(default_factory=list, description="ids of the causes that it is to cure")
+    predicted: Predicted | None = Field(None, description="the proposal's forecast, which goes on record first")
     concurrency: int = Field(0, ge=0, le=1024, description="requests in flight; 0 for as many as there are stages")
     seconds: float = Field(30.0, ge=0.5, le=120)
     start_limit_s: float = Field(1800.0, ge=10, le=7200, description="the longest that a start may take")
@@ -43,6 +53,14 @@ class RelaunchArguments(BaseModel, extra="forbid"):
     @property
     def change(self) -> Change:
         return Change(self.set, tuple(self.unset), self.env)
+
+    @property
+    def forecast(self) -> Forecast | None:
+        """The forecast at the load that is asked for."""
+        if self.predicted is None or not self.concurrency:
+            return None
+        made = self.predicted
+        return Forecast("output_throughput", self.concurrency, made.baseline, made.low, max(made.low, made.high), "")
 
 
 class SetLimit:

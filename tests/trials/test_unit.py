@@ -1,0 +1,310 @@
+"""A server that systemd runs: the drop-in, and systemctl as it behaves, by a stand-in that keeps a unit's state."""
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ppagent.errors import ToolError
+from ppagent.targets.remote.link import End, Ran
+from ppagent.targets.remote.processes import Process
+from ppagent.targets.remote.servers import Server
+from ppagent.trials import unit
+from ppagent.trials.bring_back import bring_back, keeper_in
+from ppagent.trials.launches import NewLaunch
+from ppagent.trials.machine import Started
+from ppagent.trials.note import RestoreNote
+from ppagent.trials.unit import UnitMachine, unit_of, unit_trouble
+from ppagent.trials.unit_file import drop_in
+from ppagent.trials.way import way_of
+
+ARGV = ("/usr/bin/python3", "-m", "sglang.launch_server", "--model-path", "/models/x", "--pp-size", "4")
+GROUPS = "0::/system.slice/sglang.service"
+PLACE = "/run/systemd/system/sglang.service.d/zzz-ppagent.conf"
+KEPT = "/etc/systemd/system/sglang.service.d/zzz-ppagent.conf"
+
+
+@dataclass
+class FakeHost:
+    """A host with one unit, `sglang.service`, that systemctl starts and stops; files are a dictionary."""
+
+    kind = "ssh"
+    name = "box"
+    names = ("box",)
+    uid: int = 0
+    exec_start: str = " ".join(ARGV)
+    type: str = "simple"
+    main_pid: int = 100
+    state: str = "active"
+    reload_needed: str = "no"
+    dies: bool = False
+    """Whether the command of a drop-in ends at once, and systemd starts it again and again."""
+    files: dict[str, str] = field(default_factory=dict)
+    loaded: dict[str, str] = field(default_factory=dict)
+    """The files as systemd read them last."""
+    ran: list[str] = field(default_factory=list)
+    log: str = ""
+    starts: int = 0
+
+    def answer(self, argv: Sequence[str], stdin: bytes) -> tuple[int, str, str]:
+        words = [word for word in argv if word != "env" and not word.startswith("XDG_RUNTIME_DIR=")]
+        self.ran.append(shlex.join(words))
+        match words:
+            case ["sh", "-c", *_]:
+                return 0, f"{self.uid}\n/home/me", ""
+            case ["install", *_, "/dev/stdin", to]:
+                self.files[to] = stdin.decode()
+            case ["install", *_, source, to]:
+                self.files[to] = self.files[source]
+            case ["rm", "-f", path]:
+                self.files.pop(path, None)
+            case ["test", "-e", path]:
+                return int(path not in self.files), "", ""
+            case ["stat", *_]:
+                return 0, str(len(self.log)), ""
+            case ["tail", _, place, *_]:
+                return 0, self.log[int(place.lstrip("+")) - 1 :], ""
+            case ["journalctl", *_]:
+                return 0, self.log, ""
+            case ["docker", "inspect", *_]:
+                return 0, "lmsysorg/sglang:v0.5.11\n", ""
+            case ["systemctl", *rest]:
+                return self.systemctl([word for word in rest if word != "--user"])
+            case _:
+                return 127, "", f"{argv[0]}: not found"
+        return 0, "", ""
+
+    def systemctl(self, words: list[str]) -> tuple[int, str, str]:
+        match words[0]:
+            case "show":
+                shown = {
+                    "MainPID": self.main_pid,
+                    "ActiveState": self.state,
+                    "Type": self.type,
+                    "ExecStart": f"{{ path={ARGV[0]} ; argv[]={self.exec_start} ; ignore_errors=no ; pid=0 }}",
+                    "NeedDaemonReload": self.reload_needed,
+                    "InvocationID": f"inv{self.starts}",
+                }
+                return 0, "".join(f"{name}={value}\n" for name, value in shown.items()), ""
+            case "stop":
+                self.main_pid, self.state = 0, "inactive"
+            case "daemon-reload":
+                self.loaded = dict(self.files)
+            case "start":
+                self.starts += 1
+                self.main_pid, self.state = 100 + self.starts, "active"
+                self.log += f"start {self.starts} {'with ' + '/'.join(self.loaded) if self.loaded else 'as it was'}\n"
+        return 0, "", ""
+
+    # What a link does.
+    def start(self, argv: Sequence[str], *, timeout_s: float, stdin: bytes = b"") -> Any:
+        code, out, err = self.answer(argv, stdin)
+        return _Over(code, out.encode(), err.encode())
+
+    def open_tcp(self, address: str, port: int, *, timeout_s: float) -> Any:
+        raise ToolError("nothing answers")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@dataclass
+class _Over:
+    exit: int
+    out: bytes
+    err: bytes
+    end: End = End.EXITED
+
+    def pieces(self) -> Any:
+        yield from ((False, self.out), (True, self.err))
+
+    def close(self) -> None:
+        """It is over."""
+
+
+def server(**more: Any) -> Server:
+    known: dict[str, Any] = {"groups": GROUPS, "outputs": {2: "socket:[5]"}}
+    return Server(Process(100, 1, ARGV, **{**known, **more}), (), 30000, "127.0.0.1")
+
+
+def launch(**env: str) -> NewLaunch:
+    argv = (*ARGV, "--pp-max-micro-batch-size", "1")
+    return NewLaunch(shlex.join(ARGV), shlex.join(argv), "+ --pp-max-micro-batch-size 1", argv, env)
+
+
+def test_the_drop_in_empties_the_command_before_it_sets_it() -> None:
+    text = drop_in(launch().argv, {"SGLANG_PP_LAYER_PARTITION": "8,8,5"})
+    assert text.splitlines()[1:] == [
+        "[Service]",
+        "ExecStart=",
+        "ExecStart=/usr/bin/python3 -m sglang.launch_server --model-path /models/x --pp-size 4 "
+        "--pp-max-micro-batch-size 1",
+        "Environment=SGLANG_PP_LAYER_PARTITION=8,8,5",
+    ]
+
+
+def test_words_that_systemd_would_read_otherwise_are_escaped() -> None:
+    (line,) = [
+        line for line in drop_in(["/bin/x", '{"a": 1}', "50%", "$HOME", ";", ""], {}).splitlines() if "/bin/x" in line
+    ]
+    assert line == r'ExecStart=/bin/x "{\"a\": 1}" "50%%" $$HOME ";" ""'
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=12), max_size=5))
+def test_a_command_is_one_line_whatever_is_in_it(words: list[str]) -> None:
+    assert len(drop_in(["/bin/x", *words], {}).split("\n")) == 5
+
+
+def test_a_new_launch_is_started_by_a_drop_in_that_a_reboot_removes_and_kept_where_it_stays() -> None:
+    host = FakeHost()
+    machine = unit_of(host, server())
+    machine.prepare(launch().argv, {})
+    assert host.files == {}
+    machine.stop(100, 1)
+    started = machine.start(PLACE, "new")
+    assert (started.pid, list(host.loaded)) == (101, [PLACE])
+    assert machine.changed
+    machine.keep()
+    assert host.ran[-1] == "systemctl daemon-reload"
+    assert list(host.files) == [KEPT]
+    assert not machine.changed
+    assert host.state == "active"
+
+
+def test_the_old_launch_comes_back_without_the_drop_in() -> None:
+    host = FakeHost()
+    machine = unit_of(host, server())
+    machine.prepare(launch().argv, {})
+    machine.start(PLACE, "new")
+    machine.stop(101, 1)
+    machine.start(PLACE, "old")
+    assert (host.files, host.loaded) == ({}, {})
+    assert host.log.endswith("as it was\n")
+
+
+def test_a_server_that_systemd_starts_once_more_is_not_the_one_that_was_started() -> None:
+    host = FakeHost(main_pid=101)
+    machine = unit_of(host, server())
+    assert machine.look(Started(101, "inv1", 0), 0).alive
+    host.main_pid = 102
+    assert not machine.look(Started(101, "inv1", 0), 0).alive
+
+
+@pytest.mark.parametrize("outputs", [{2: "/var/log/sglang.log"}, {2: "socket:[5]"}])
+def test_the_log_is_read_on_from_where_it_was(outputs: dict[int, str]) -> None:
+    host = FakeHost(log="before\n" if outputs[2].startswith("/") else "")
+    machine = unit_of(host, server(outputs=outputs))
+    machine.prepare(launch().argv, {})
+    started = machine.start(PLACE, "new")
+    seen = machine.look(started, started.offset)
+    assert seen.text == f"start 1 with {PLACE}\n"
+    host.log += "ready\n"
+    assert machine.look(started, seen.offset).text == "ready\n"
+
+
+@pytest.mark.parametrize(
+    ("host", "says"),
+    [
+        (FakeHost(uid=1000), "takes root"),
+        (FakeHost(exec_start="/usr/bin/python3 -m sglang.launch_server --model-path ${MODEL}"), "word for word"),
+        (FakeHost(exec_start="/opt/start.sh", main_pid=99), "through another program"),
+        (FakeHost(type="forking"), "type forking"),
+        (FakeHost(reload_needed="yes"), "was changed since"),
+    ],
+)
+def test_a_unit_that_does_more_than_start_it_is_left_alone_and_the_commands_are_told(host: FakeHost, says: str) -> None:
+    assert says in unit_trouble(unit_of(host, server()), server())
+    way = way_of(host, server(), launch())
+    assert says in way.reason
+    assert way.prepare is None
+    assert "systemctl edit sglang.service" in way.lines[0]
+    assert any("--pp-max-micro-batch-size 1" in line for line in way.lines)
+    assert host.files == {}
+
+
+def test_the_plan_shows_the_whole_drop_in_and_where_it_goes() -> None:
+    way = way_of(FakeHost(), server(), launch(SGLANG_X="1"))
+    shown = "\n".join(way.lines)
+    for part in (PLACE, "ExecStart=/usr/bin/python3", "Environment=SGLANG_X=1", "daemon-reload", KEPT):
+        assert part in shown
+    assert way.reason == ""
+
+
+def test_a_unit_of_the_account_itself_needs_no_root() -> None:
+    host = FakeHost(uid=1000)
+    own = server(groups="0::/user.slice/user-1000.slice/user@1000.service/app.slice/sglang.service")
+    machine = unit_of(host, own)
+    assert unit_trouble(machine, own) == ""
+    assert machine.trial_file == "/run/user/1000/systemd/user/sglang.service.d/zzz-ppagent.conf"
+    assert machine.kept_file == "/home/me/.config/systemd/user/sglang.service.d/zzz-ppagent.conf"
+
+
+def test_what_a_killed_trial_left_in_force_is_taken_out_though_the_server_serves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ppagent.trials.watch.READY", "as it was")
+    host = FakeHost()
+    machine = unit_of(host, server())
+    machine.prepare(launch().argv, {})
+    machine.start(PLACE, "new")
+    told = json.loads(json.dumps({"folder": PLACE, "target": "ssh://box", **machine.note()}))
+    note = RestoreNote("relaunch", "ssh://box/30000", launch=told, pid=1, pid_started="0")
+    back = keeper_in(note.launch, host)
+    assert isinstance(back, UnitMachine)
+    assert "old launch, process 102" in bring_back(note, back, lambda: True, 5, lambda sentence: None)
+    assert host.files == {}
+    assert "serves" in bring_back(note, back, lambda: True, 5, lambda sentence: None)
+    assert host.starts == 2
+
+
+def test_a_unit_that_does_not_stop_is_an_error() -> None:
+    class Stubborn(FakeHost):
+        def systemctl(self, words: list[str]) -> tuple[int, str, str]:
+            return (0, "", "") if words[0] == "stop" else super().systemctl(words)
+
+    with pytest.raises(ToolError, match="does not stop"):
+        unit_of(Stubborn(), server()).stop(100, 1)
+
+
+def test_a_command_that_is_not_found_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Failing(FakeHost):
+        def systemctl(self, words: list[str]) -> tuple[int, str, str]:
+            answer = super().systemctl(words)
+            if words[0] == "start":
+                self.main_pid, self.state = 0, "failed"
+            return answer
+
+    machine = unit_of(Failing(), server())
+    machine.prepare(launch().argv, {})
+    started = machine.start(PLACE, "new")
+    assert started.pid == -1
+    assert not machine.look(started, started.offset).alive
+    assert unit.STARTED_WITHIN_S > 0
+
+
+def test_a_container_is_told_by_its_commands_with_its_image() -> None:
+    way = way_of(FakeHost(), server(groups=f"0::/docker/{'a' * 64}"), launch())
+    assert "container aaaaaaaaaaaa" in way.reason
+    assert any("docker run OPTIONS lmsysorg/sglang:v0.5.11" in line for line in way.lines)
+    assert any("docker start aaaaaaaaaaaa" in line for line in way.lines)
+
+
+def test_a_pod_is_told_to_be_edited() -> None:
+    way = way_of(FakeHost(), server(groups=f"0::/kubepods.slice/cri-containerd-{'b' * 64}.scope"), launch())
+    assert way.lines[0].startswith("kubectl edit")
+
+
+def test_a_host_that_does_not_answer_is_an_error(tmp_path: Path) -> None:
+    class Mute(FakeHost):
+        def answer(self, argv: Sequence[str], stdin: bytes) -> tuple[int, str, str]:
+            return 255, "", "gone"
+
+    with pytest.raises(ToolError, match="gone"):
+        unit_of(Mute(), server())
+    assert Ran(("x",), End.EXITED, 255, b"", b"gone", 0.1).complaint == "gone"
