@@ -6,6 +6,7 @@ from ppagent.agent.choosing import Stop, ToolCall
 from ppagent.agent.desk import Desk
 from ppagent.agent.opening import opening_call
 from ppagent.agent.state import CallRow, State
+from ppagent.agent.trying import trying_call
 from ppagent.evidence.evidence import Missing
 
 
@@ -28,6 +29,8 @@ class Nodes:
             return State(call=None, stopped=over, budget_used_up=True)
         view = self.desk.view(state)
         choice = opening_call(view) or self.desk.brain.choose(view)
+        if isinstance(choice, Stop) and not choice.budget_used_up:
+            choice = trying_call(self.desk, view) or choice
         if isinstance(choice, Stop):
             return State(call=None, stopped=choice.why, budget_used_up=choice.budget_used_up)
         if choice.key in view.asked:
