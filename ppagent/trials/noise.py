@@ -25,6 +25,8 @@ RUN_SCATTER = 0.025
 """Standard deviation between runs of one setting that their own scatter does not show: two differ by 2-3 % or more."""
 EXPLAINED = 0.7
 """Below this share of what their own scatter explains, whole measurements show no scatter of their own."""
+ONE_ROUND_DF = 3
+"""How well the scatter between runs is known after one round of turns, being guessed: that decides large gains only."""
 UNKNOWN_ERROR = 0.10
 """Taken for a run too short to show its own scatter."""
 UNKNOWN_DF = 4
@@ -91,7 +93,9 @@ def compare(
     half = max(error.at_least, error.share * t_quantile(confidence, error.df))
     low, high = math.expm1(gain - half), math.expm1(gain + half)
     outcome = _verdict(low, high, margin)
-    more = _rounds_more(abs(gain), half, len(after), margin) if outcome == "cannot tell" and len(before) > 1 else None
+    more = None
+    if outcome == "cannot tell" and len(before) > 1:
+        more = _rounds_more(abs(gain), error, len(after), confidence, margin)
     why = _why(outcome, new / old - 1, low, high, margin)
     return Comparison(old, new, math.expm1(half), outcome, why, low, high, more)
 
@@ -124,10 +128,12 @@ def _error(before: Sequence[Sample], after: Sequence[Sample]) -> _Error:
     spread = 1 / len(before) + 1 / len(after)
     if len(after) == 1:
         apart = abs(math.log(before[0].value / before[-1].value))
+        df = min(df, ONE_ROUND_DF) if len(before) > 1 else df
         return _Error(math.sqrt(within + spread * RUN_SCATTER**2), df, at_least=apart)
     runs, runs_df = _between(before, after)
     runs *= spread
-    if runs > EXPLAINED * within:
+    unknown = any(sample.error_share is None for sample in (*before, *after))
+    if unknown or runs > EXPLAINED * within:
         return _Error(math.sqrt(runs), runs_df)
     return _Error(math.sqrt((runs * runs_df + within * df) / (runs_df + df)), runs_df + df)
 
@@ -160,11 +166,12 @@ def _between(before: Sequence[Sample], after: Sequence[Sample]) -> tuple[float, 
     return math.fsum((value - slope * (place - middle)) ** 2 for place, value in enumerate(left)) / df, df
 
 
-def _rounds_more(gain: float, half: float, rounds: int, margin: float) -> int | None:
-    """Rounds until the interval is narrow enough for one verdict or the other, its width going by their number."""
+def _rounds_more(gain: float, error: _Error, rounds: int, confidence: float, margin: float) -> int | None:
+    """Rounds until the interval is narrow enough for one verdict or the other, should the rest go on as it began."""
     wanted = max(gain, math.log1p(margin) - gain)
     for total in range(rounds + 1, MOST_ROUNDS_FORESEEN + 1):
-        if half * math.sqrt(_spread(total) / _spread(rounds)) < wanted:
+        df = max(error.df, 2 * total - 2)
+        if error.share * math.sqrt(_spread(total) / _spread(rounds)) * t_quantile(confidence, df) < wanted:
             return total - rounds
     return None
 

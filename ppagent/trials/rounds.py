@@ -91,5 +91,5 @@ def would_decide(rounds: int | None, round_s: float) -> str:
 
 
 def _hopeless(found: Comparison, place: int, most: int) -> bool:
-    """Whether going on would be of no use; after one round too little is known to say so."""
-    return 1 < place < most and (found.rounds_more is None or found.rounds_more > HOPELESS * (most - place))
+    """Whether going on would be of no use; after two rounds too little is known to say so."""
+    return 2 < place < most and (found.rounds_more is None or found.rounds_more > HOPELESS * (most - place))

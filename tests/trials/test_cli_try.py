@@ -15,7 +15,7 @@ SET = ["--set", "pp_max_micro_batch_size=2"]
 
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
-    with FakeServer(base_ms=3, per_request_ms=1.5) as running:
+    with FakeServer(base_ms=6, per_request_ms=3) as running:
         yield running
 
 

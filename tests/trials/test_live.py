@@ -27,7 +27,7 @@ SOURCE = PromptSource()
 
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
-    with FakeServer(base_ms=3, per_request_ms=1.5) as running:
+    with FakeServer(base_ms=6, per_request_ms=3) as running:
         yield running
 
 
@@ -44,7 +44,7 @@ def tried(server: FakeServer, new: int, seconds: float = 0.5, **options: object)
 def test_a_limit_that_spreads_is_better_and_nobody_is_left_without_an_answer(server: FakeServer) -> None:
     outcome = tried(server, 2, check=OutputCheck(Control(server.endpoint), tokens=4))
     assert outcome.comparison.outcome == "better"
-    # 8 in one slot: 3 + 12 ms a turn; 2 in each of four: 3 + 3 ms, so 2.5 times as fast where the machine is idle.
+    # 8 in one slot: 6 + 24 ms a turn; 2 in each of four: 6 + 6 ms, so 2.5 times as fast where the machine is idle.
     assert 0.5 < outcome.comparison.gain_share < 2
     assert outcome.in_flight_at_change > 8
     assert outcome.lost == 0

