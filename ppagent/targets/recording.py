@@ -71,7 +71,10 @@ class Recording:
 
     def traces(self, host: str) -> tuple[str, ...]:
         folder = inside(self.root, self._path(host, "traces"))
-        names = sorted(path.name for path in folder.glob("*.trace.json.gz"))
+        try:
+            names = sorted(path.name for path in folder.glob("*.trace.json.gz"))
+        except OSError as error:
+            raise ToolError(f"traces cannot be read: {error.strerror or error}") from error
         if not names:
             raise NotRecorded("no profiler trace was recorded")
         return tuple(f"traces/{name}" for name in names)

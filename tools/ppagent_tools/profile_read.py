@@ -43,6 +43,8 @@ def recorded(context: ToolContext) -> Sequence[Finding]:
             broken.append(str(error))
     if not read:
         raise ToolError("; ".join(broken[:3]))
+    if len(chosen.files) > MOST_TRACES:
+        broken.append(f"{len(chosen.files) - MOST_TRACES} further traces were not read")
     findings = [finding_of(read, chosen, shape_of_server(context.target), authority=SEEN)]
     return [*findings, Finding("", {"tool.unread": list(broken)})] if broken else findings
 
