@@ -157,7 +157,7 @@ def fake() -> Iterator[FakeProfiler]:
 
 
 def take(fake: FakeProfiler, log: bytes = b"", **asked: object) -> Mapping[str, FactValue]:
-    found = TakeTraces().run(context_of(fake, log), TakeArguments(**{"limit_s": 5, **asked}))  # type: ignore[arg-type]
+    found = TakeTraces().run(context_of(fake, log), TakeArguments(**{"limit_s": 60, **asked}))  # type: ignore[arg-type]
     (finding,) = found
     assert finding.authority == 3 and all(known(name) for name in finding.facts)
     json.dumps(dict(finding.facts), allow_nan=False)
@@ -220,7 +220,10 @@ def test_a_server_that_says_yes_and_writes_nothing_is_given_up_in_time() -> None
     assert [path for path, _ in fake.asked][-1] == "/stop_profile"
 
 
-def test_a_server_with_too_little_to_do_is_stopped_and_what_it_has_is_read(quick: Path) -> None:
+def test_a_server_with_too_little_to_do_is_stopped_and_what_it_has_is_read(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(profile_run, "WRITE_S", 60.0)
     with FakeProfiler(waits_for_stop=True) as fake:
         found = take(fake, limit_s=1)
     assert "fewer were traced" in remarks(found)
