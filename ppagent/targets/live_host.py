@@ -20,6 +20,7 @@ from ppagent.targets.remote.link import Link, Ran
 from ppagent.targets.remote.log_place import LogPlace, log_place
 from ppagent.targets.remote.log_stream import read_log
 from ppagent.targets.remote.once import Once
+from ppagent.targets.remote.pods import pod_of
 from ppagent.targets.remote.processes import outputs_of_others, parents_of, read_processes
 from ppagent.targets.remote.reach import reach
 from ppagent.targets.remote.sections import Sections
@@ -147,8 +148,7 @@ class LiveHost:
 
     @property
     def _log_place(self) -> LogPlace:
-        outputs = self._looked_at.first
-        return self._once.get("log", lambda: log_place(self.server, outputs_of_others(outputs), self.who))
+        return self._once.get("log", self._find_log)
 
     @property
     def _inspection(self) -> Inspection:
@@ -172,6 +172,10 @@ class LiveHost:
         self._answers.begin()
         if self._answers.gives_metrics:
             self.scrapes()
+
+    def _find_log(self) -> LogPlace:
+        survey = self._looked_at.first
+        return log_place(self.server, outputs_of_others(survey), self.who, pod_of(self.server, survey))
 
     def _seen_server(self) -> Server | None:
         """The server where it can be seen; what is not of its own can be read without it."""
@@ -227,6 +231,4 @@ class LiveHost:
         found = self._inspection
         if not found.package:
             raise NotRecorded(f"sglang was not found by the Python of process {self.server.launcher.pid}")
-        container = self.server.container
-        inside = ("docker", "exec", "-i", container) if container else ()
-        return RemoteSource(self.link, found.package, inside, interpreter(self.server))
+        return RemoteSource(self.link, found.package, self.server.enter, interpreter(self.server))

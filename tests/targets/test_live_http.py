@@ -5,7 +5,6 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -220,16 +219,11 @@ def test_a_port_that_was_named_is_asked_before_any_command_is_run(fake_server: F
         reach(LocalLink(), None, no_server, None)
 
 
-def test_a_container_is_asked_in_its_own_network(
-    fake_server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_container_is_asked_in_its_own_network(fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     from ppagent.targets.remote.processes import Process
 
-    program = tmp_path / "docker"
-    program.write_text('#!/bin/sh\n[ "$1" = inspect ] && echo "127.0.0.1 "\n')
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    launcher = Process(10, 1, ("python", "-m", "sglang.launch_server"), groups=f"0::/docker/{'ab' * 32}")
+    words, groups = ("python", "-m", "sglang.launch_server"), f"0::/docker/{'ab' * 32}"
+    launcher = Process(10, 1, words, groups=groups, addresses=("127.0.0.1",))
     server = Server(launcher, (), fake_server.port, "192.0.2.1")
     monkeypatch.setattr("ppagent.targets.remote.reach.OPEN_S", 0.3)
     assert "pp_size" in reach(LocalLink(), None, lambda: server, None).server_info()

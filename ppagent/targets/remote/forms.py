@@ -11,7 +11,9 @@ from ppagent.evidence.masking import MASK, mask, mask_value
 from ppagent.targets.remote.processes import Process
 from ppagent.targets.remote.servers import Server
 
-_ONLY_TO_FIND = frozenset(("PATH", "HOME", "VIRTUAL_ENV", "CONDA_PREFIX", "XDG_CACHE_HOME"))
+_ONLY_TO_FIND = frozenset(
+    ("PATH", "HOME", "VIRTUAL_ENV", "CONDA_PREFIX", "XDG_CACHE_HOME", "HOSTNAME", "KUBERNETES_SERVICE_HOST")
+)
 _OF_AN_IMAGE = re.compile(r"NVIDIA_|NV_|LD_|.*_(?:VERSION|HOME|PATH|ROOT)$|PYTHON(?!PATH)")
 """Variables that container images come with: worth knowing, but nobody set them for this launch."""
 

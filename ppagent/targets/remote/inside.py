@@ -41,5 +41,5 @@ def run_python(link: Link, server: Server, source: str, arguments: Sequence[str]
     go = ["sh", "-c", _GO, "ppagent", *places, *words]
     if server.container:
         limit = ["timeout", "-k", "1", f"{timeout_s:g}"]
-        go = ["docker", "exec", "-i", server.container, *limit, *go]
+        go = [*server.enter, *limit, *go]
     return run(link, go, timeout_s=timeout_s, stdin=source.encode())

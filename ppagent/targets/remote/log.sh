@@ -1,19 +1,32 @@
 # The beginning of a server's last launch and the end of its log: a line of sizes, then the two pieces.
-# Arguments: kind, name, seconds since the start, most bytes of the beginning, most bytes of the end.
+# Arguments: kind, name, seconds since the start, most bytes of the beginning, most bytes of the end, and what more the
+# kind needs: a journal the field of the unit; a pod its log on the node, its namespace, its name and its container.
 LC_ALL=C; export LC_ALL
 k=$1 f=$2 age=$3 h=$4 t=$5
+ends() { echo "piped 0 0 $h"; "$@" | { head -c "$h"; tail -c "$t"; }; exit; }
+both() { "$@" 2>&1; }
+unwrapped() { awk '{ p = $3 == "P"; sub(/^[^ ]+ [^ ]+ [FP] /, ""); printf "%s%s", $0, p ? "" : "\n" }' "$1"; }
+# kubectl writes its cache nowhere.
+kube() { timeout -k 1 60 kubectl --cache-dir=/dev/null "$@"; }
 case $k in
-  docker)
-    docker inspect -f . "$f" >/dev/null || exit
-    echo "piped 0 0 $h"
-    docker logs "$f" 2>&1 | { head -c "$h"; tail -c "$t"; }
-    exit ;;
+  docker | podman)
+    "$k" inspect -f . "$f" >/dev/null || exit
+    ends both "$k" logs "$f" ;;
+  pod)
+    l=$6 s=$7 p=$8 c=$9
+    [ -n "$l" ] && [ -r "$l" ] && ends unwrapped "$l"
+    command -v kubectl >/dev/null || { echo "kubectl is not there${l:+, and $l may not be read}" >&2; exit 1; }
+    if [ -n "$f" ] && [ -z "$c" ]; then
+      set -- $(kube get pods -A --field-selector "spec.nodeName=$(uname -n)" -o 'jsonpath={range .items[*]}{.metadata.namespace} {.metadata.name}{range .status.containerStatuses[*]} {.name}={.containerID}{end}{"\n"}{end}' |
+        awk -v id="$f" '{ for (i = 3; i <= NF; i++) if (index($i, id)) { sub(/=.*/, "", $i); print $1, $2, $i } }')
+      s=${1:-$s} p=${2:-$p} c=${3:-$c}
+    fi
+    [ -n "$p" ] || { echo "its pod is not known" >&2; exit 1; }
+    ends kube logs ${s:+-n "$s"} "$p" ${c:+-c "$c"} ;;
   journal)
     command -v journalctl >/dev/null || { echo "journalctl is not there" >&2; exit 1; }
     [ "$age" -gt 0 ] && since="-S-${age}s" || since=-b
-    echo "piped 0 0 $h"
-    journalctl -q --no-pager -o cat -u "$f" "$since" | { head -c "$h"; tail -c "$t"; }
-    exit ;;
+    ends journalctl -q --no-pager -o cat "$since" "$6=$f" ;;
 esac
 n=$(stat -Lc %s -- "$f") || exit
 [ -r "$f" ] || { echo "Permission denied" >&2; exit 1; }

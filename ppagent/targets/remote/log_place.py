@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ppagent.errors import NotRecorded, ToolError
+from ppagent.targets.remote.pods import Pod
 from ppagent.targets.remote.servers import Server, option
 
 _TERMINAL = re.compile(r"/dev/(?:pts/|tty|console)")
@@ -12,7 +13,8 @@ _TERMINAL = re.compile(r"/dev/(?:pts/|tty|console)")
 
 @dataclass(frozen=True)
 class LogPlace:
-    """How a log is read: `file` by path, `journal` by unit and age, `docker` by container."""
+    """How a log is read: `file` by path, `journal` by unit and age, `docker` and `podman` by container, `pod` by its
+    container's id."""
 
     kind: str
     name: str
@@ -20,13 +22,23 @@ class LogPlace:
     """The place as a person would name it."""
     since_s: int = 0
     """For a journal: how many seconds ago the server was started."""
+    more: tuple[str, ...] = ()
+    """For a journal the field that holds the unit; for a pod the log on its node, namespace, pod and container, as far
+    as they are known."""
+
+    @property
+    def by_hand(self) -> str:
+        """A command that gives it to somebody who may."""
+        if self.kind == "pod":
+            return self.shown
+        return f"sudo cat {self.shown}" if self.kind == "file" else f"sudo {self.shown}"
 
 
-def log_place(server: Server, others: Mapping[int, Mapping[int, str]], who: str) -> LogPlace:
+def log_place(server: Server, others: Mapping[int, Mapping[int, str]], who: str, pod: Pod | None = None) -> LogPlace:
     """The place of a server's log. Raises NotRecorded where it is kept nowhere, ToolError where `who` may not see.
 
     SGLang logs to standard error (`configure_logger` of `srt/utils`, all versions). `others`: what the first file
-    descriptors of every process lead to; it tells the file behind `2>&1 | tee server.log`.
+    descriptors of every process lead to; it tells the file behind `2>&1 | tee server.log`. `pod`: the server's own.
     """
     launcher = server.launcher
     if named := option(launcher.cmdline, "--log-file"):
@@ -35,7 +47,7 @@ def log_place(server: Server, others: Mapping[int, Mapping[int, str]], who: str)
     found = [place for number in (2, 1) if (place := _file_behind(launcher.pid, number, launcher.outputs, others))]
     if found:
         return found[0]
-    return _kept_elsewhere(server, who)
+    return _kept_elsewhere(server, who, pod)
 
 
 def _file_behind(
@@ -54,14 +66,16 @@ def _file_behind(
     return None
 
 
-def _kept_elsewhere(server: Server, who: str) -> LogPlace:
+def _kept_elsewhere(server: Server, who: str, pod: Pod | None) -> LogPlace:
     launcher = server.launcher
-    if server.container:
-        return LogPlace("docker", server.container, f"docker logs {server.container[:12]}")
     to = launcher.outputs.get(2, "")
+    if pod is not None and (server.container or to.startswith("pipe:") or not launcher.outputs):
+        return LogPlace("pod", server.container, pod.command, more=(pod.log, pod.namespace, pod.name, pod.container))
+    if server.container:
+        keeper = server.enter[0] if server.enter[0] in ("docker", "podman") else "docker"
+        return LogPlace(keeper, server.container, f"{keeper} logs {server.container[:12]}")
     if server.unit and (to.startswith("socket:") or not launcher.outputs):
-        age_s = int(launcher.age_s or 0)
-        return LogPlace("journal", server.unit, f"journalctl -u {server.unit}", age_s + 5 if age_s else 0)
+        return _journal(server)
     if not launcher.outputs:
         raise ToolError(
             f"{who} may not see where process {launcher.pid} of {launcher.user or 'another user'} writes its log; "
@@ -72,6 +86,15 @@ def _kept_elsewhere(server: Server, who: str) -> LogPlace:
     if to == "/dev/null":
         raise NotRecorded("the server's log goes to /dev/null; start it with `>FILE 2>&1`")
     raise ToolError(f"the server's log goes to {to}, whose reader cannot be seen by {who}")
+
+
+def _journal(server: Server) -> LogPlace:
+    """A unit of a person's own manager stands in another field than one of the system's (systemd.journal-fields(7))."""
+    age_s = int(server.launcher.age_s or 0)
+    own = "/user@" in server.launcher.groups
+    field, shown = ("_SYSTEMD_USER_UNIT", "--user-unit") if own else ("_SYSTEMD_UNIT", "-u")
+    since_s = age_s + 5 if age_s else 0
+    return LogPlace("journal", server.unit, f"journalctl {shown} {server.unit}", since_s, (field,))
 
 
 def _is_file(to: str) -> bool:

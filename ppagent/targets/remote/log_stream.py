@@ -41,7 +41,7 @@ def read_log(
 
     Raises NotRecorded or ToolError only where not a line could be read; a connection lost later ends it with a remark.
     """
-    argv = ["sh", "-s", "--", place.kind, place.name, str(place.since_s), str(head), str(tail)]
+    argv = ["sh", "-s", "--", place.kind, place.name, str(place.since_s), str(head), str(tail), *place.more]
     with closing(link.start(argv, timeout_s=timeout_s, stdin=script("log.sh").encode())) as running:
         source = _Source(running)
         sizes = _sizes(source.line())
@@ -171,6 +171,5 @@ class _Source:
         if self._running.end is not End.EXITED:
             return ToolError(f"the log ({place.shown}) of {link.name} was not read: {self._running.end.value}")
         why = said[-1] if said else "it is empty, or rights to read it are missing"
-        how = f"sudo cat {place.shown}" if place.kind == "file" else f"sudo {place.shown}"
         kind = NotRecorded if "No such file" in why else ToolError
-        return kind(f"the log ({place.shown}) of {link.name} cannot be read: {why}; `{how}` would give it")
+        return kind(f"the log ({place.shown}) of {link.name} cannot be read: {why}; `{place.by_hand}` would give it")

@@ -40,6 +40,10 @@ class Process:
     """What its file descriptors 0 to 3 lead to."""
     sockets: frozenset[str] = frozenset()
     groups: str = ""
+    addresses: tuple[str, ...] = ()
+    """Where its network is reached, loopback aside."""
+    namespace: str = ""
+    """The Kubernetes namespace of its pod; empty for none, or where that may not be seen."""
     affinity: str = ""
     cpu_percent: float | None = None
     age_s: float | None = None
@@ -59,6 +63,7 @@ def read_processes(survey: Sections) -> tuple[Process, ...]:
     variables, links = _variables(survey), _links(survey)
     owners = _by_pid(survey, "owners", r"/proc/(\d+)/\. (\S+)")
     groups = _lines_by_pid(survey, "groups")
+    addresses, namespaces = _lines_by_pid(survey, "addresses"), _lines_by_pid(survey, "pods")
     affinity = _by_pid(survey, "status", r"/proc/(\d+)/status:Cpus_allowed_list:\s*(\S+)")
     use, age = _use(survey), _age(survey)
     threads = _threads(survey)
@@ -75,6 +80,8 @@ def read_processes(survey: Sections) -> tuple[Process, ...]:
             outputs={number: to for number in range(4) if (to := links.get((pid, f"fd/{number}")))},
             sockets=frozenset(to for (owner, name), to in links.items() if owner == pid and to.startswith("socket:")),
             groups=groups.get(pid, ""),
+            addresses=tuple(addresses.get(pid, "").split()),
+            namespace=namespaces.get(pid, ""),
             affinity=affinity.get(pid, ""),
             cpu_percent=use.get(pid),
             age_s=age.get(pid),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from ppagent.errors import NotRecorded, ToolError
 from ppagent.targets.remote.asking import AskSecret
-from ppagent.targets.remote.link import Link, Stream, run
+from ppagent.targets.remote.link import Link, Stream
 from ppagent.targets.remote.servers import Server
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from ppagent.targets.remote.http_client import Way
 
 OPEN_S = 10.0
-_ADDRESSES = "{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}"
 
 
 def reach(link: Link, port: int | None, server_of: Callable[[], Server], ask: AskSecret | None) -> "Answers":
@@ -48,7 +47,10 @@ def _way(link: Link, server: Server) -> "Way":
         return Way(link, server.address, server.port)
     if stream := _opened(link, server.address, server.port):
         return Way(link, server.address, server.port, stream)
-    return Way(link, _address_of(link, server.container) or server.address, server.port)
+    for address in server.launcher.addresses:
+        if stream := _opened(link, address, server.port):
+            return Way(link, address, server.port, stream)
+    return Way(link, server.address, server.port)
 
 
 def _secured(plain: "Way", server_of: Callable[[], Server]) -> "list[Way]":
@@ -72,9 +74,3 @@ def _opened(link: Link, address: str, port: int) -> Stream | None:
         return link.open_tcp(address, port, timeout_s=OPEN_S)
     except (ToolError, EOFError, OSError):
         return None
-
-
-def _address_of(link: Link, container: str) -> str:
-    """The container's own address; empty where docker does not tell."""
-    ran = run(link, ["docker", "inspect", "--format", _ADDRESSES, container], timeout_s=OPEN_S)
-    return next(iter(ran.text.split()), "") if ran.ok else ""

@@ -35,6 +35,17 @@ class Server:
         return (match[1] or match[2]) if match else ""
 
     @property
+    def enter(self) -> tuple[str, ...]:
+        """What goes before a command that is to run in its container; nothing where it is in none. What no docker or
+        podman keeps (containerd, CRI-O) is entered by its mounts, for which one must be root."""
+        if not self.container:
+            return ()
+        keeper = re.search(r"docker|libpod", self.launcher.groups)
+        if keeper is None:
+            return ("nsenter", "-t", str(self.launcher.pid), "-m", "-r", "--")
+        return ("docker" if keeper[0] == "docker" else "podman", "exec", "-i", self.container)
+
+    @property
     def unit(self) -> str:
         """The systemd unit that runs it; empty for none."""
         names = _UNIT.findall(self.launcher.groups)

@@ -12,7 +12,7 @@ ticks() { cat /proc/uptime; getconf CLK_TCK; cat $(of stat) /dev/null; }
 tasks() { cat /proc/uptime; for p in $P; do for t in "/proc/$p/task/"*; do printf '%s ' "$p"; cat "$t/stat"; done; done; }
 words() { grep -azH '' $(of cmdline) /dev/null; }
 variables() {
-  grep -azHE '^(CUDA|NCCL|SGLANG|SGL|OMP|MKL|KMP|GOMP|TORCH|PYTORCH|TRITON|FLASHINFER|NVIDIA|NVSHMEM|UCX|GLOO|MASTER|VLLM|HF|HUGGINGFACE|TRANSFORMERS|MOONCAKE|MC|ROCM|HIP|HSA|DG|DEEPGEMM|LD|MALLOC|PYTHON)_?[A-Z0-9_]*=|^(HOME|PATH|VIRTUAL_ENV|CONDA_PREFIX|XDG_CACHE_HOME)=' $(of environ) /dev/null |
+  grep -azHE '^(CUDA|NCCL|SGLANG|SGL|OMP|MKL|KMP|GOMP|TORCH|PYTORCH|TRITON|FLASHINFER|NVIDIA|NVSHMEM|UCX|GLOO|MASTER|VLLM|HF|HUGGINGFACE|TRANSFORMERS|MOONCAKE|MC|ROCM|HIP|HSA|DG|DEEPGEMM|LD|MALLOC|PYTHON)_?[A-Z0-9_]*=|^(HOME|PATH|VIRTUAL_ENV|CONDA_PREFIX|XDG_CACHE_HOME|HOSTNAME|KUBERNETES_SERVICE_HOST)=' $(of environ) /dev/null |
     sed -zE 's/^([^=]*(TOKEN|KEY|SECRET|PASSW|CREDENTIAL|COOKIE|AUTH)[A-Za-z0-9_]*)=.*/\1=[masked]/'
 }
 links() {
@@ -23,6 +23,15 @@ listening() { for p in self $P; do cat "/proc/$p/net/tcp" "/proc/$p/net/tcp6" 2>
 owners() { stat -c '%n %U' $(of .) /dev/null; }
 status() { grep -HE '^(Cpus_allowed_list|NSpid):' $(of status) /dev/null; }
 groups() { grep -H '' $(of cgroup) /dev/null; }
+addresses() {
+  for p in $P; do awk -v p="$p" '/32 host LOCAL/ && a !~ /^127\./ { print "/proc/" p "/net:" a } { a = $2 }' "/proc/$p/net/fib_trie" | sort -u; done
+}
+pods() {
+  for p in $P; do
+    n=$(cat "/proc/$p/root/var/run/secrets/kubernetes.io/serviceaccount/namespace" 2>/dev/null) && echo "/proc/$p/namespace:$n"
+  done
+  ls -1 /var/log/containers
+}
 governors() { cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor | sort | uniq -c | sort -rn; }
 memory() { grep -E '^(MemTotal|MemAvailable):' /proc/meminfo; }
 iommu() { ls /sys/class/iommu | head -n 64; }
@@ -45,6 +54,8 @@ s links links
 s listening listening
 s status status
 s groups groups
+s addresses addresses
+s pods pods
 s cpu lscpu
 s load cat /proc/loadavg
 s memory memory

@@ -47,9 +47,8 @@ def _own_certificate(link: Link, server: Server) -> ssl.SSLContext | None:
     path = option(server.launcher.cmdline, "--ssl-certfile")
     if not path.startswith("/"):
         path = f"{server.launcher.cwd}/{path}"
-    inside = ["docker", "exec", server.container] if server.container else []
     try:
-        ran = run(link, [*inside, "cat", "--", path], timeout_s=READ_S, limit=_LARGEST)
+        ran = run(link, [*server.enter, "cat", "--", path], timeout_s=READ_S, limit=_LARGEST)
     except ToolError:
         return None
     found = _CERTIFICATE.search(ran.text) if ran.ok else None
