@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ppagent.errors import ToolError
 from ppagent.trials.machine import Launched, Look, Started, Stopped
-from ppagent.trials.unit_file import NAME, drop_in
+from ppagent.trials.unit_file import NAME, TRIAL_NAME, drop_in
 
 if TYPE_CHECKING:
     from ppagent.targets.remote.link import Link, Ran
@@ -39,7 +39,7 @@ class UnitMachine:
     @property
     def trial_file(self) -> str:
         """The drop-in while a trial runs."""
-        return f"{self._runtime}/{self.unit}.d/{NAME}"
+        return f"{self._runtime}/{self.unit}.d/{TRIAL_NAME}"
 
     @property
     def kept_file(self) -> str:
@@ -134,7 +134,7 @@ class UnitMachine:
     def _take_out(self) -> None:
         """Removes the trial's drop-in, and its folder where nothing else is in it."""
         self._well(self._run(["rm", "-f", self.trial_file]), f"{self.trial_file} cannot be removed")
-        self._run(["rmdir", "--ignore-fail-on-non-empty", self.trial_file.removesuffix(f"/{NAME}")])
+        self._run(["rmdir", "--ignore-fail-on-non-empty", self.trial_file.removesuffix(f"/{TRIAL_NAME}")])
 
     def _log_size(self) -> int:
         ran = self._run(["stat", "-c", "%s", "--", self.log]) if self.log else None

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 NAME = "zzz-ppagent.conf"
 """Drop-ins are read in the order of their names, and the last ExecStart= counts."""
+TRIAL_NAME = "zzzz-ppagent-trial.conf"
+"""After that of a launch that was kept before; of two files with one name, that below /etc would hide the other."""
 _ESCAPED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "%": "%%"}
 
 

@@ -26,7 +26,7 @@ from ppagent.trials.way import way_of
 
 ARGV = ("/usr/bin/python3", "-m", "sglang.launch_server", "--model-path", "/models/x", "--pp-size", "4")
 GROUPS = "0::/system.slice/sglang.service"
-PLACE = "/run/systemd/system/sglang.service.d/zzz-ppagent.conf"
+PLACE = "/run/systemd/system/sglang.service.d/zzzz-ppagent-trial.conf"
 KEPT = "/etc/systemd/system/sglang.service.d/zzz-ppagent.conf"
 
 
@@ -177,6 +177,11 @@ def test_a_new_launch_is_started_by_a_drop_in_that_a_reboot_removes_and_kept_whe
     assert host.state == "active"
 
 
+def test_a_trial_after_a_launch_that_was_kept_counts_before_it() -> None:
+    machine = unit_of(FakeHost(), server())
+    assert Path(machine.trial_file).name > Path(machine.kept_file).name
+
+
 def test_the_old_launch_comes_back_without_the_drop_in() -> None:
     host = FakeHost()
     machine = unit_of(host, server())
@@ -241,7 +246,7 @@ def test_a_unit_of_the_account_itself_needs_no_root() -> None:
     own = server(groups="0::/user.slice/user-1000.slice/user@1000.service/app.slice/sglang.service")
     machine = unit_of(host, own)
     assert unit_trouble(machine, own) == ""
-    assert machine.trial_file == "/run/user/1000/systemd/user/sglang.service.d/zzz-ppagent.conf"
+    assert machine.trial_file == "/run/user/1000/systemd/user/sglang.service.d/zzzz-ppagent-trial.conf"
     assert machine.kept_file == "/home/me/.config/systemd/user/sglang.service.d/zzz-ppagent.conf"
 
 
