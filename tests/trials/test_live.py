@@ -54,9 +54,15 @@ def test_a_limit_that_spreads_is_better_and_nobody_is_left_without_an_answer(ser
 
 
 def test_a_limit_that_changes_nothing_makes_no_difference(server: FakeServer) -> None:
-    outcome = tried(server, 12, seconds=0.8)
+    said: list[str] = []
+    outcome = tried(server, 12, rounds=2, say=said.append)
     assert outcome.comparison.outcome in ("no difference", "cannot tell")
-    assert abs(outcome.comparison.gain_share) <= outcome.comparison.noise_share
+    assert [phase.label for phase in outcome.phases] == ["A", "B", "A again", "B 2", "A 3"]
+    assert any(sentence.startswith("cannot tell yet") and "would decide" in sentence for sentence in said)
+    assert [list(setting.values())[0] for setting in server.settings] == [12, 16, 12, 16]
+    data = as_data(server.url, outcome)
+    assert [phase["value"] for phase in data["phases"]] == [16, 12, 16, 12, 16]  # type: ignore[attr-defined]
+    assert data["rounds"] == 2
 
 
 def test_answers_that_change_with_the_setting_are_noticed(server: FakeServer) -> None:
