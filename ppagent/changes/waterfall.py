@@ -1,14 +1,14 @@
 """Each supported cause's share of the way from the ceiling down to what was observed."""
 
 from collections.abc import Collection
+from dataclasses import replace
 
-from ppagent.causes.physics import measured_levels, ring_of, roofline_of
-from ppagent.causes.situation import slots, spread_limit
-from ppagent.causes.split import layer_split
+from ppagent.causes.situation import spread_limit
+from ppagent.changes.forecasts import server_of
 from ppagent.evidence.facts import Facts
 from ppagent.model.roofline import Roofline
-from ppagent.model.spread import forecast_limit
 from ppagent.model.waterfall import Level, Step, build_waterfall, rounded
+from ppagent.model.whatif import Server, what_if
 
 
 def waterfall(supported: Collection[str], facts: Facts) -> tuple[Step, ...]:
@@ -16,22 +16,28 @@ def waterfall(supported: Collection[str], facts: Facts) -> tuple[Step, ...]:
 
     Causes are taken away in the order split, graphs, fill: what one costs depends on those before it.
     """
-    ring, roofline, split, ring_slots = ring_of(facts), roofline_of(facts), layer_split(facts), slots(facts)
-    if ring is None or roofline is None or split is None or ring_slots is None:
+    server = server_of(facts)
+    if server is None or server.roofline is None or server.now.split is None:
         return ()
-    if sum(split.layers) != len(roofline.architecture.layers):
-        return ()
-    requests = measured_levels(facts)[-1].concurrency
-    filled = min(requests, len(split.layers))
-    observed = ring.baseline(requests)
-    spread = forecast_limit(ring, spread_limit(requests, ring_slots.value), requests).forecast.middle
-    levels = [Level("PP004", _at_peak(roofline, split.layers, requests, filled), "uneven stages, LM head on the last")]
+    roofline, split = server.roofline, server.now.split
+    requests = max(level.concurrency for level in server.levels)
+    filled = min(requests, len(split))
+    observed, spread = server.deployment(requests).baseline(requests), _spread(server, requests)
+    levels = [Level("PP004", _at_peak(roofline, split, requests, filled), "uneven stages, LM head on the last")]
     if "CG001" in supported:
         levels.append(Level("CG001", spread, "host and launch gaps with graphs off"))
     if "PP001" in supported:
         levels.append(Level("PP001", observed, "micro-batches unfilled"))
+    elif "PP003" in supported:
+        levels.append(Level("PP003", observed, "requests that wait for a slot"))
     ceiling = _even(roofline, requests, filled)
     return rounded(build_waterfall(ceiling, [level for level in levels if level.tokens_per_s < ceiling], observed))
+
+
+def _spread(server: Server, requests: int) -> float:
+    """tok/s, the middle of the forecast, once the requests are dealt evenly over all slots and none waits."""
+    dealt = replace(server.now, slot_limit=spread_limit(requests, server.slots))
+    return what_if(server, dealt, requests).middle
 
 
 def _even(roofline: Roofline, requests: int, filled: int) -> float:

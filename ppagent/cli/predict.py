@@ -13,6 +13,7 @@ from ppagent.errors import ExitStatus, UserError
 
 if TYPE_CHECKING:
     from ppagent.cli.predict_answer import Answer
+    from ppagent.evidence.facts import Facts
     from ppagent.model.whatif import Server, Settings
 
 NAME = "predict"
@@ -131,16 +132,29 @@ def _check_times(turn_ms: float, args: argparse.Namespace) -> None:
 
 
 def _from_target(args: argparse.Namespace) -> "Answer":
-    from ppagent.causes.physics import ring_of
+    from ppagent.cli.predict_facts import all_facts, found_facts
+    from ppagent.cli.recorded import open_recorded
+
+    open_recorded(args.target, "Give a folder, or --stages for a ring by numbers.")
+    try:
+        return _answered(args, found_facts(args.target))
+    except (ValueError, UserError):
+        # An investigation reads what a diagnosis needs; the question may need more of what was recorded.
+        facts, broken = all_facts(args.target)
+    try:
+        return _answered(args, facts, broken)
+    except ValueError as error:
+        raise UserError(f"The model cannot answer this: {error}.", "Record the model's config and the GPUs.") from error
+
+
+def _answered(args: argparse.Namespace, facts: "Facts", broken: tuple[str, ...] = ()) -> "Answer":
+    """The answer from `facts`. Raises ValueError where the model lacks something, UserError where the question does."""
     from ppagent.cli.predict_answer import answer_for_server
-    from ppagent.cli.predict_facts import read_facts
-    from ppagent.cli.predict_target import read_server
+    from ppagent.cli.predict_facts import server_in
     from ppagent.cli.predict_view import describe
     from ppagent.report.pictures.figures import came_about, fill_said
 
-    server = read_server(args.target)
-    facts = read_facts(args.target)
-    server = replace(server, seen=ring_of(facts))
+    server = server_in(facts, broken)
     at = args.at_concurrency or max(level.concurrency for level in server.levels)
     then = changed(args.settings, server.now, server.stages)
     if not args.settings:
@@ -149,10 +163,7 @@ def _from_target(args: argparse.Namespace) -> "Answer":
         then = replace(then, slot_limit=best_limit(server.deployment(at), at).limit)
     _check_split(then, server)
     title = f"{args.target}: PP{server.stages}, {describe(then)}"
-    try:
-        return answer_for_server(title, server, then, at, came_about(facts), fill_said(facts))
-    except ValueError as error:
-        raise UserError(f"The model cannot answer this: {error}.", "Record the model's config and the GPUs.") from error
+    return answer_for_server(title, server, then, at, came_about(facts), fill_said(facts))
 
 
 def _check_split(then: "Settings", server: "Server") -> None:

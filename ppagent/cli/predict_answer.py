@@ -57,15 +57,16 @@ def answer_for_server(title: str, server: Server, then: Settings, at: int, origi
     deeper = replace(now, slots=server.stages + then.async_depth, shares=_drawn_shares(now, then))
     predicted = Predicted(forecast.metric, at, forecast.baseline, forecast.low, forecast.high)
 
+    stays = then.graph == server.now.graph and then.split in (None, server.now.split)
+
     def priced(slot_limit: int, load: int) -> tuple[float, float, float] | None:
-        # A limit that admits the whole load into one slot moves no request: the slots stay filled as they are.
-        moves = slot_limit < load or (now.slot_limit is not None and now.slot_limit < load)
-        forced = slot_limit if moves else None
-        if forced is None and then.graph == server.now.graph:
+        spread_now = now.slot_limit is not None and now.slot_limit < load
+        if stays and not spread_now and slot_limit >= load:
+            # A limit that admits the whole load into one slot moves no request: the slots stay filled as they are.
             same = now.baseline(load)
             return same, same, same
         try:
-            found = what_if(server, replace(then, slot_limit=forced), load)
+            found = what_if(server, replace(then, slot_limit=slot_limit), load)
         except ValueError:
             return None
         return found.low, found.middle, found.high

@@ -8,7 +8,6 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-
 UNCHECKED = "not checked against any document"
 
 

@@ -115,7 +115,7 @@ def _with_graphs(server: Server, before: Deployment, then: Settings, concurrency
         raise ValueError("a server without a GPU has no decode graphs")
     forced_now, forced = _forced(before.slot_limit, concurrency), _forced(then.slot_limit, concurrency)
     split = then.split or server.now.split
-    if split is None and forced is not None:
+    if split is None and forced is not None and server.roofline is not None:
         raise ValueError("how the layers are split is not known")
     case = GraphCase(before.served, split or (1,) * server.stages, server.roofline, forced_now)
     if forced is not None:

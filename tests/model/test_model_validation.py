@@ -83,13 +83,13 @@ def test_a_row_that_cannot_be_is_refused(wrong: dict[str, object]) -> None:
 
 def test_the_script_prints_a_score_and_a_line_for_each_row(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
-    file.write_text("".join(json.dumps(row(*each)) + "\n" for each in MEASURED), encoding="utf-8")
+    file.write_text("".join(json.dumps(row(*each)) + "\n" for each in MEASURED[:2]), encoding="utf-8")
     command = [sys.executable, str(SCRIPT), str(file)]
     done = subprocess.run(
         command, cwd=SCRIPT.parents[1], capture_output=True, text=True, check=True, env=_environment()
     )
-    assert "| from the stage times | 6 | " in done.stdout
-    assert done.stdout.count("| 8 | 40 (+ 8) |") == len(MEASURED)
+    assert "| from the stage times | 2 | " in done.stdout
+    assert done.stdout.count("| 8 | 40 (+ 8) |") == 2
 
 
 def test_the_script_names_the_line_that_is_no_row(tmp_path: Path) -> None:

@@ -1,22 +1,18 @@
 """What if: a setting's effect by the pipeline model, what the version says to it, and what cannot be said."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ppagent.agent.investigation import Investigation
 from ppagent.causes.cause import Change
-from ppagent.causes.graphs import OFF_SWITCHES
-from ppagent.causes.physics import measured_levels, ring_of, roofline_of
-from ppagent.causes.split import layer_split
+from ppagent.causes.physics import measured_levels
 from ppagent.changes.commands import Installed, relaunch_command
+from ppagent.changes.forecasts import server_of
 from ppagent.chat.answers.setting import DEPTH, PARTITION, SLOT_LIMIT, Setting
 from ppagent.chat.wording import tagged
 from ppagent.evidence.facts import Facts
-from ppagent.model.deployment import Deployment, share_views
-from ppagent.model.forecast import Forecast, throughput_forecast
-from ppagent.model.graph import GraphCase, forecast_graph, forecast_graph_and_spread
-from ppagent.model.spread import forecast_limit
-from ppagent.model.whatif import DEPTH_FILLS_NOTHING
+from ppagent.model.forecast import Forecast
+from ppagent.model.whatif import Settings, what_if
 from ppagent.report.lines import Line, wrapped
 from ppagent.sglang.legality.renames import renamed
 
@@ -49,60 +45,27 @@ def forecast_of(facts: Facts, setting: Setting) -> Forecast | Unknown:
     levels = measured_levels(facts)
     if not levels:
         return Unknown("no load level was measured, so there is nothing to start from: measure two or three (/bench)")
-    ring = ring_of(facts)
-    if ring is None:
+    server = server_of(facts)
+    if server is None:
         return Unknown("there is no pipeline of two stages or more here, and the model prices nothing else")
-    if setting.split and len(setting.split) != ring.stages:
-        return Unknown(f"a split needs {ring.stages} numbers, one a stage")
-    return _modelled(facts, ring, setting, setting.concurrency or levels[-1].concurrency)
+    if setting.split and len(setting.split) != server.stages:
+        return Unknown(f"a split needs {server.stages} numbers, one a stage")
+    then = _then(setting, server.now)
+    if setting.graphs and then == server.now:
+        return Unknown("graphs are on already")
+    try:
+        return what_if(server, then, setting.concurrency or levels[-1].concurrency)
+    except ValueError as error:
+        return Unknown(str(error))
 
 
-def _modelled(facts: Facts, ring: Deployment, setting: Setting, at: int) -> Forecast | Unknown:
-    if setting.graphs is False:
-        return Unknown("what switching graphs off costs is not modelled; it never makes decoding faster")
-    if setting.graphs and _graphs_off(facts):
-        return _with_graphs(facts, setting, at)
-    changed = replace(ring, shares=_shares(facts, ring, setting.split))
-    if setting.depth is not None:
-        changed = replace(changed, slots=ring.stages + setting.depth)
-    if setting.limit is None:
-        return _same_limit(changed, setting, at)
-    return forecast_limit(changed, setting.limit, at).forecast
-
-
-def _same_limit(ring: Deployment, setting: Setting, at: int) -> Forecast | Unknown:
-    """The limit as it is: requests stay in the slots that they are in."""
-    if setting.split:
-        return Unknown("a split by itself changes little while slots stand empty; add a limit to fill them")
-    baseline = ring.baseline(at)
-    regime = "graphs are on already" if setting.graphs else f"{DEPTH_FILLS_NOTHING}, and yours stand empty"
-    return throughput_forecast(at, baseline, (baseline,), regime, floor=(0.05, 0.02))
-
-
-def _with_graphs(facts: Facts, setting: Setting, at: int) -> Forecast | Unknown:
-    split, roofline = layer_split(facts), roofline_of(facts)
-    if split is None:
-        return Unknown("how the layers are split is not known")
-    whole = roofline is not None and sum(split.layers) == len(roofline.architecture.layers)
-    case = GraphCase(measured_levels(facts), split.layers, roofline if whole else None)
-    if setting.limit is None:
-        return forecast_graph(case, at)
-    if case.roofline is None:
-        return Unknown("graphs and a limit together need the model's config and a card that is known")
-    return forecast_graph_and_spread(case, at, setting.limit, setting.split or None)
-
-
-def _graphs_off(facts: Facts) -> bool:
-    return any(facts.arg_flag(flag.removeprefix("--").replace("-", "_")) for flag in OFF_SWITCHES)
-
-
-def _shares(facts: Facts, ring: Deployment, split: tuple[int, ...]) -> tuple[tuple[float, ...], ...]:
-    if not split:
-        return ring.shares
-    roofline = roofline_of(facts)
-    fits = roofline is not None and sum(split) == len(roofline.architecture.layers)
-    device_ms = roofline.stage_ms(split, 1) if roofline is not None and fits else None
-    return share_views(split, device_ms, ring.levels[-1].turn_ms)
+def _then(setting: Setting, now: Settings) -> Settings:
+    return Settings(
+        slot_limit=setting.limit if setting.limit is not None else now.slot_limit,
+        async_depth=setting.depth if setting.depth is not None else now.async_depth,
+        graph=setting.graphs if setting.graphs is not None else now.graph,
+        split=setting.split or now.split,
+    )
 
 
 def _forecast_lines(facts: Facts, setting: Setting, width: int) -> list[Line]:

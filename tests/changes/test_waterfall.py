@@ -1,0 +1,44 @@
+"""The way from the ceiling down to what was observed, priced by the forecasts that proposals have."""
+
+import io
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from ppagent.agent.investigation import Investigation, investigate
+from ppagent.brains.brain import brain_of
+from ppagent.changes.plan import make_plan
+from ppagent.changes.waterfall import waterfall
+from ppagent.model.waterfall import adds_up
+from ppagent.plugins import discover
+from ppagent.targets.open import open_target
+
+INCIDENTS = Path(__file__).parents[2] / "evals" / "incidents"
+
+
+@lru_cache
+def looked_at(name: str) -> Investigation:
+    target = open_target(str(INCIDENTS / name), io.StringIO())
+    return investigate(target, discover(), brain=brain_of("rules"), planner=make_plan)
+
+
+def test_the_seeds_steps_lead_to_what_was_observed_over_the_forecast_of_its_first_step() -> None:
+    found = looked_at("kimi-k26-pp8")
+    steps = {step.step: step.value for step in waterfall(("CG001", "PP001"), found.facts)}
+    assert adds_up(waterfall(("CG001", "PP001"), found.facts), tolerance=0.05)
+    assert steps["observed"] == 95.6
+    first = next(p.predicted for p in found.plan.proposals if p.predicted is not None)
+    assert -steps["PP001"] == pytest.approx((first.low * first.high) ** 0.5 - 95.6, abs=0.2)
+
+
+def test_requests_that_wait_for_a_slot_have_their_step() -> None:
+    facts = looked_at("pp003-limit-left-behind").facts
+    steps = waterfall(("PP003",), facts)
+    waiting = next(step for step in steps if step.step == "PP003")
+    assert waiting.value < -100
+    assert adds_up(steps, tolerance=0.05)
+
+
+def test_a_server_that_was_not_measured_has_none() -> None:
+    assert waterfall(("PP001",), looked_at("pp008-stage-hangs").facts) == ()
