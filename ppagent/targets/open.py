@@ -10,6 +10,7 @@ from ppagent.targets.packed import Packed, is_archive
 from ppagent.targets.pasted import Pasted, read_pasted
 from ppagent.targets.recording import LogFile, Recording, holds_artifacts
 from ppagent.targets.target import Shared, Target
+from ppagent.targets.triage_bundle import TriageBundle, is_triage_bundle
 
 if TYPE_CHECKING:
     from ppagent.targets.live_host import Windows
@@ -99,6 +100,8 @@ def _is_binary(text: str) -> bool:
 
 
 def _open_folder(path: Path, text: str) -> Target:
+    if is_triage_bundle(path):
+        return TriageBundle(path)
     recording = Recording(path)
     if recording.hosts or any((path / artifact.value).is_file() for artifact in Shared):
         return recording
