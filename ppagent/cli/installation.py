@@ -3,7 +3,8 @@
 import sys
 from collections.abc import Mapping
 
-from ppagent.errors import NotRecorded, UserError
+from ppagent.cli.common import note
+from ppagent.errors import NotRecorded, ToolError, UserError
 from ppagent.evidence.evidence import Finding
 from ppagent.sglang.flags.installed import InstalledFlags, installed_flags
 from ppagent.sglang.versions import parse_version
@@ -91,6 +92,8 @@ def _told(target: Target) -> list[Finding]:
             found += tools[name].run(context, tools[name].arguments())
         except NotRecorded:
             continue
+        except ToolError as error:  # the source may still tell
+            note(str(error))
     told = [finding for finding in found if finding.facts.get("engine.version")]
     return [finding if finding.facts.get("engine.source") != "stated" else _of_all(finding) for finding in told]
 

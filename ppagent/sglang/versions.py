@@ -12,14 +12,16 @@ LONGEST = 64
 
 @lru_cache(maxsize=256)
 def parse_version(text: str) -> Version | None:
-    """The version in `text` ("0.5.10", "v0.5.10.post1", "sglang 0.5.9+cu130"), or None where there is none."""
+    """The version in `text` ("0.5.10", "v0.5.10.post1", "sglang 0.5.9+cu130"), or None where there is none: 0.0.0 is
+    what a build without git tags calls itself (`fallback_version` of its pyproject.toml)."""
     match = re.search(r"\d+\.\d+[0-9A-Za-z.+]*", text)
     if match is None or len(match.group()) > LONGEST:
         return None
     try:
-        return Version(match.group().rstrip("."))
+        version = Version(match.group().rstrip("."))
     except InvalidVersion:
         return None
+    return version if any(version.release) else None
 
 
 def release(version: Version) -> Version:

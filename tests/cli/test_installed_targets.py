@@ -12,6 +12,10 @@ import pytest
 from ppagent.cli import installation
 from ppagent.cli.main import main
 from ppagent.errors import ExitStatus
+from ppagent.sglang.flags.installed import installed_flags
+from ppagent.targets.live_host import LiveHost
+from ppagent.targets.remote.link import Running
+from ppagent.targets.remote.local_link import LocalLink
 from tests.fixtures.fake_server import PACKAGE, FakeServer
 from tests.fixtures.sshd import MISSING, Sshd, free_port
 from tests.sglang.source_samples import package, server_args
@@ -215,6 +219,27 @@ def test_several_hosts_are_checked_one_by_one_and_one_that_is_away_is_said(
     assert capsys.readouterr().out.startswith("SGLang 0.5.10: 1 flag\n\n--pp-refill-stride\n")
     document, remarks = checked(capsys, "ssh://box,ssh://dead", "--port", str(patched.port))
     assert "problems" in document and "cannot be reached" in remarks
+
+
+class Counting(LocalLink):
+    """A link that notes each command."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ran: list[str] = []
+
+    def start(self, argv: list[str], *, timeout_s: float, stdin: bytes = b"") -> Running:
+        self.ran.append(argv[0])
+        return super().start(argv, timeout_s=timeout_s, stdin=stdin)
+
+
+def test_a_package_elsewhere_is_listed_once_and_read_in_one_go(patched: FakeServer) -> None:
+    link = Counting()
+    host = LiveHost(link, port=patched.port, windows=installation.BRIEF)
+    source = host.source()
+    before = len(link.ran)
+    assert installed_flags(lambda: source, "0.5.10").from_source
+    assert link.ran[before : before + 2] == ["find", "tar"]
 
 
 def test_a_machine_without_a_server_is_said_to_have_none(capsys: Captured) -> None:

@@ -178,6 +178,16 @@ def test_a_source_without_a_version_has_the_one_that_its_host_says() -> None:
     assert found.from_source and found.version == "0.5.10" and found.catalogue.unread == ()
 
 
+@pytest.mark.parametrize("own", ["0.0.0.dev0", "0.0.0.dev1+g1a2b3c4", "main", ""])
+def test_a_build_without_tags_has_no_version_of_its_own(own: str) -> None:
+    texts = {"sglang/_version.py": f'__version__ = "{own}"\n', SERVER_ARGS: server_args("0.5.10")}
+    found = flags_of_package(Files(texts), "0.5.10")
+    assert (found.version, found.differences.release, found.says) == ("0.5.10", "0.5.10", ())
+    alone = flags_of_package(Files(texts))
+    assert alone.from_source and alone.version == "" and alone.differences.release == versions_known()[-1]
+    assert any("does not say which version" in said for said in alone.remarks)
+
+
 def test_of_a_package_elsewhere_all_that_is_needed_comes_in_one_go() -> None:
     texts = package("0.5.10") | {
         "sglang/srt/arg_groups/choices.py": "X = 1\n",

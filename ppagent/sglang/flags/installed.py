@@ -107,12 +107,13 @@ def flags_of_tree(tree: SourceTree, version: str = "") -> InstalledFlags:
         if not version:
             raise
         return flags_of_version(version, f"The installed flags cannot be read: {error.wrong}")
-    named = replace(read, version=read.version or version, origin=ORIGIN)
+    own = read.version if parse_version(read.version) is not None else ""
+    named = replace(read, version=own or version, origin=ORIGIN)
     release = _release(named.version)
     filled = _filled(named, release)
     heard = tuple(said for said in filled.unread if not (version and _NO_VERSION in said))
     catalogue = replace(filled, unread=(*heard, *departures(filled)))
-    return InstalledFlags(catalogue, differences(catalogue, release), True, _contradiction(read.version, version))
+    return InstalledFlags(catalogue, differences(catalogue, release), True, _contradiction(own, version))
 
 
 def _fetch(files: PackageFiles) -> None:
@@ -128,9 +129,9 @@ def _fetch(files: PackageFiles) -> None:
 
 
 def _release(version: str) -> str:
-    """The published version to compare with: the nearest not newer, the oldest or newest where there is none."""
+    """The published version to compare with: the nearest not newer, the newest known where there is none."""
     parsed = parse_version(version)
-    return versions_known()[-1] if parsed is None else release_below(parsed) or versions_known()[0]
+    return (release_below(parsed) if parsed is not None else None) or versions_known()[-1]
 
 
 def _filled(read: Catalogue, release: str) -> Catalogue:
