@@ -9,6 +9,8 @@ from ppagent.sglang.profiling import TraceName, parse_trace_name
 PHASES = ("DECODE", "", "EXTEND")
 """Where a profile was taken by phase, decoding is what is asked about."""
 
+MOST_NAMED = 4
+
 
 @dataclass(frozen=True)
 class File:
@@ -55,7 +57,9 @@ def choose(found: Iterable[tuple[str, str]]) -> Chosen:
             merged.append(name)
         else:
             files.append(File(host, name, known))
-    remarks = [f"{name} is left out: no single rank wrote it" for name in merged]
+    remarks = [f"{name} is left out: no single rank wrote it" for name in merged[:MOST_NAMED]]
+    if len(merged) > MOST_NAMED:
+        remarks.append(f"so are {len(merged) - MOST_NAMED} more")
     if not files:
         return Chosen((), tuple(remarks))
     latest = max(file.known.profile for file in files)

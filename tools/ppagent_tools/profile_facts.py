@@ -12,6 +12,7 @@ from ppagent.sglang.profiling import RUN
 Facts = dict[str, FactValue]
 Read = Sequence[tuple[File, RankSummary]]
 
+MOST_MODES = 16
 FEWEST_FORWARDS = 4
 """With fewer a share of them says nothing."""
 
@@ -29,7 +30,7 @@ def finding_of(read: Read, chosen: Chosen, shape: Shape, *, authority: int, rema
     if placed.missing:
         facts["profile.missing"] = [f"PP{stage}" for stage in placed.missing]
     if pipeline.modes:
-        facts["profile.modes"] = dict(sorted(pipeline.modes.items()))
+        facts["profile.modes"] = dict(sorted(pipeline.modes.items(), key=lambda mode: (-mode[1], mode[0]))[:MOST_MODES])
     if said:
         facts["profile.remarks"] = list(said)
     file, rank = next(((file, rank) for file, rank in read if rank.quote), read[0])
