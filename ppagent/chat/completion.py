@@ -48,7 +48,7 @@ class SessionCompleter(Completer):
             case "causes":
                 return [*(cause.id for cause in all_causes()), *(h.id for h in session.desk.board().hypotheses)]
             case "evidence":
-                return [item.id for item in session.desk.ledger.evidence]
+                return [item.id for item in (*session.archive, *session.desk.ledger.evidence)]
             case "proposals":
                 return [proposal.id for proposal in session.found().plan.proposals]
             case "settings":

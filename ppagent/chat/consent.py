@@ -5,6 +5,7 @@ of the input and Ctrl-C all mean no.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -13,7 +14,7 @@ from ppagent.agent.approvals import GRADE_MEANS
 from ppagent.chat.screen import Screen
 from ppagent.chat.wording import call_in_words, duration
 from ppagent.plugins import Grade
-from ppagent.report.lines import BLANK, Line, raw, wrapped
+from ppagent.report.lines import BLANK, Line, wrapped
 
 QUESTION = "allow it? [y]es  [n]o (and why)  [s]ession > "
 QUESTION_ONCE = "allow it this once? [y]es  [n]o (and why) > "
@@ -22,6 +23,9 @@ YES = frozenset({"y", "yes"})
 SESSION = frozenset({"s", "session"})
 NO = ("n", "no")
 ASKED_AT_MOST = 3
+_LABELLED = re.compile(r"(?P<label>  [a-z][a-z ]{0,9} {2,}|  [a-z]{10} )(?P<text>\S.*)")
+"""A line of a plan that is prose: `  way back   the old value is ...`."""
+_TO_THE_LETTER = re.compile(r"\s*(?:[-+@]|the new command:|\$ )")
 
 
 class Dialog(Protocol):
@@ -63,17 +67,28 @@ class Deed:
         rows = [("where", self.where), ("effect", self.effect or means)]
         rows.append(("expected", duration(self.seconds) if self.seconds is not None else "it does not say how long"))
         rows.append(("because", self.why))
-        lines = [BLANK, head, *self._runs()]
+        lines = [BLANK, head, *self._runs(width)]
         for label, text in rows:
             lines += wrapped(text, width, f"    {label:<10}")
         return lines
 
-    def _runs(self) -> list[Line]:
-        """The command: beside its label where it is one line, else below it."""
+    def _runs(self, width: int) -> list[Line]:
+        """The command, as it is, beside its label. A plan of several lines stands below it: its prose is wrapped, what
+        differs in a command, or is one, is not."""
         command = visible(self.runs or self.call)
-        if "\n" in command:
-            return [Line("    runs"), *raw(command, "      ")]
-        return [Line(f"    {'runs':<10}{command}", "command")]
+        if "\n" not in command:
+            return [Line(f"    {'runs':<10}{command}", "command")]
+        lines = [Line("    runs")]
+        for line in command.splitlines():
+            labelled = _LABELLED.fullmatch(line)
+            if labelled is not None:
+                lines += wrapped(labelled["text"], width, f"    {labelled['label']}", tone="command")
+            elif _TO_THE_LETTER.match(line):
+                lines.append(Line(f"    {line}", "command"))
+            else:
+                indent = " " * (6 + len(line) - len(line.lstrip()))
+                lines += wrapped(line, width, indent, tone="command") if line.strip() else [BLANK]
+        return lines
 
     @property
     def call(self) -> str:
@@ -135,5 +150,5 @@ class Consent:
             case word if word in NO:
                 return Decision(False, others.strip())
             case _:
-                self.screen.show([Line(f"  {UNCLEAR}", "dim")])
+                self.screen.show(wrapped(UNCLEAR, self.screen.width, "  ", tone="dim"))
                 return None

@@ -1,5 +1,5 @@
-"""The keyboard while ppagent is at work: what is typed meanwhile waits for the next prompt and is not echoed into
-what moves on the screen."""
+"""The keyboard while ppagent is at work: what is typed meanwhile waits for the next message, is not echoed into what
+moves on the screen, and never answers a question that did not stand there yet."""
 
 import sys
 import termios
@@ -25,3 +25,9 @@ def hushed() -> Iterator[None]:
         yield
     finally:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+def drop_typed() -> None:
+    """Forgets what was typed and not read yet."""
+    if sys.stdin.isatty():
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)

@@ -21,8 +21,10 @@ from ppagent.evidence.evidence import Missing
 from ppagent.evidence.masking import mask
 from ppagent.plugins import Grade
 
+AT_ONCE = (*OPENING_FACTS, "decode.lines", "loads.running")
+"""What server it is, and what load it is under, as far as a live one tells without being watched for a while."""
 FIRST_FACTS = (*OPENING_FACTS, "bench.levels", "gpu.names", "decode.lines", "metrics.window_s", "loads.running")
-"""What server it is, and what load it is under."""
+"""The same with what a recording has of it at hand."""
 
 
 class Denied(Exception):
@@ -46,7 +48,7 @@ def investigate(session: Session, question: str = "") -> None:
     """
     if question:
         tell(session, question)
-    if session.looked:
+    if session.looked and session.put_off is None:
         return
     if session.voice is not None:
         over = session.model_used_up()
@@ -67,8 +69,13 @@ def investigate(session: Session, question: str = "") -> None:
 
 def know(session: Session) -> None:
     """Makes an investigation where none was made yet. One that the person stopped is not begun again unasked."""
-    if session.status != "cancelled":
+    if session.status == "cancelled" or session.looked:
+        return
+    session.quiet = True
+    try:
         investigate(session)
+    finally:
+        session.quiet = False
 
 
 @contextmanager
@@ -157,7 +164,7 @@ def _first_call(session: Session) -> CallRow | None:
     asked = {key.partition(" ")[0] for key in session.state["asked"]}
     quiet = [offer for offer in desk.toolbox if offer.built_in and offer.tool.grade <= most]
     unasked = [offer for offer in quiet if offer.takes_no_arguments and offer.name not in asked]
-    for fact in FIRST_FACTS:
+    for fact in AT_ONCE if session.live else FIRST_FACTS:
         known = facts.get(fact)
         if known is not None and known.authority > STATED:
             continue

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from ppagent.chat.commands.command import Leave, Switch
+from ppagent.chat.keys import hushed
 from ppagent.chat.session import Session
 from ppagent.errors import PpagentError
 from ppagent.report.lines import BLANK, Line, wrapped
@@ -25,7 +26,8 @@ def talk(session: Session, person: Person) -> str | None:
         try:
             text = person.read().strip()
             if text:
-                take_turn(session, text)
+                with hushed():
+                    take_turn(session, text)
         except KeyboardInterrupt:
             if _wants_to_leave(person):
                 return None
@@ -56,6 +58,10 @@ def _answer(session: Session, text: str) -> None:
     from ppagent.chat.replies import reply
 
     session.hear(text)
+    if session.serving:
+        from ppagent.chat.lookout import look_out
+
+        look_out(session)
     if text.startswith("/"):
         run_command(session, text)
     else:

@@ -5,6 +5,8 @@ wrapped or padded, so that a command copied from the screen is whole.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
+from time import monotonic
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
@@ -13,7 +15,7 @@ from rich.segment import Segment, Segments
 from rich.text import Text
 
 from ppagent.chat.blocks import Block, finished, rest
-from ppagent.chat.progress import FRAMES_PER_SECOND
+from ppagent.chat.progress import FRAMES_PER_SECOND, spinner
 from ppagent.report.plain import plain_command
 
 KEPT_FREE = 4
@@ -26,6 +28,15 @@ class Tail:
 
     def __init__(self) -> None:
         self.text = ""
+        self._painted = 0.0
+
+    def paint(self, live: Live) -> None:
+        """Paints a frame where one is due. By this thread and no other: one that paints by the clock would meet what is
+        being printed, and lines would be lost."""
+        now = monotonic()
+        if now - self._painted >= 1 / FRAMES_PER_SECOND:
+            self._painted = now
+            live.refresh()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         most = max(console.size.height - KEPT_FREE, 1)
@@ -36,12 +47,16 @@ def stream_markdown(console: Console, pieces: Iterable[str]) -> str:
     """Shows `pieces` as they come; the whole text. What had come stays on the screen where it is cut short (Ctrl-C)."""
     said: list[str] = []
     tail = Tail()
-    with Live(tail, console=console, transient=True, refresh_per_second=FRAMES_PER_SECOND, vertical_overflow="crop"):
+    coming = iter(pieces)
+    with spinner(console, "waiting for the first word"):
+        first = next(coming, "")
+    with Live(tail, console=console, transient=True, auto_refresh=False, vertical_overflow="crop") as live:
         try:
-            for piece in pieces:
+            for piece in chain([first], coming):
                 said.append(piece)
                 blocks, tail.text = finished(tail.text + piece)
                 _show(console, blocks)
+                tail.paint(live)
         except BaseException:
             _show(console, rest(tail.text))
             console.print(Text("(cut short)", "dim"))
@@ -66,7 +81,17 @@ def _rendered(console: Console, text: str, options: ConsoleOptions) -> list[list
     """Lines of a piece of prose, without empty ones at its ends."""
     lines = console.render_lines(_LeftMarkdown(plain_command(text), hyperlinks=False), options, pad=False)
     filled = [n for n, line in enumerate(lines) if "".join(segment.text for segment in line).strip()]
-    return lines[filled[0] : filled[-1] + 1] if filled else []
+    return [_trimmed(line) for line in lines[filled[0] : filled[-1] + 1]] if filled else []
+
+
+def _trimmed(line: list[Segment]) -> list[Segment]:
+    """Without the spaces at its end, which a copied line would carry along."""
+    kept = list(line)
+    while kept and not kept[-1].text.strip():
+        kept.pop()
+    if kept:
+        kept[-1] = kept[-1]._replace(text=kept[-1].text.rstrip())
+    return kept
 
 
 def _segments(lines: Iterable[list[Segment]]) -> Iterator[Segment]:

@@ -32,6 +32,7 @@ from ppagent.targets.open import open_target
 from ppagent.targets.target import Target
 
 PASTED = "-"
+NOT_YET = "/again looks afresh, once it serves."
 
 
 def only_rules(recorder: Recorder) -> Brain:
@@ -74,6 +75,12 @@ def begin(target_text: str, options: Options) -> Session:
     except KeyboardInterrupt:
         session.screen.show(wrapped("Stopped looking; ask, or say go on.", session.screen.width))
     session.screen.show(overview(session.glimpse(), session.screen.width))
+    if session.live:
+        from ppagent.chat.lookout import note_server
+
+        note_server(session)
+        if not session.serving and not session.desk.facts().text("engine.version"):
+            session.screen.show(wrapped(NOT_YET, session.screen.width, "  "))
     return session
 
 
@@ -89,6 +96,10 @@ def take_up(session_id: str, options: Options) -> Session:
     restore(session, saved)
     session.record("resumed")
     session.screen.show([*overview(session.glimpse(), session.screen.width), *_resumed(session, lost)])
+    if session.live:
+        from ppagent.chat.lookout import look_out
+
+        look_out(session)
     return session
 
 

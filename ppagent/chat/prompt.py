@@ -6,9 +6,12 @@ from pathlib import Path
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import Completer
 from prompt_toolkit.history import FileHistory
+from prompt_toolkit.input import Input
+from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.shortcuts import CompleteStyle
 
 from ppagent.chat.home import state_home
+from ppagent.chat.keys import drop_typed
 from ppagent.evidence.masking import mask
 
 PROMPT = "> "
@@ -26,6 +29,12 @@ def history_file() -> Path:
     path = state_home() / "history"
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
     return path
+
+
+def _forget_typed(keyboard: Input) -> None:
+    """Keys that wait in the terminal, and those that an earlier prompt has read too many."""
+    drop_typed()
+    clear_typeahead(keyboard)
 
 
 class Prompt:
@@ -46,5 +55,6 @@ class Prompt:
         return self._lines.prompt(PROMPT)
 
     def ask(self, question: str) -> str:
-        """An answer, which goes into no history."""
+        """An answer, which goes into no history. What was typed before the question stood there answers nothing."""
+        _forget_typed(self._answers.app.input)
         return self._answers.prompt(question)

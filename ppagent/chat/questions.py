@@ -3,96 +3,107 @@
 import re
 from typing import Literal
 
+from ppagent.chat import phrases as said
+from ppagent.chat.answers.levers import levers_in
 from ppagent.chat.answers.setting import read_setting
+from ppagent.chat.answers.shape import names_shape
 from ppagent.chat.answers.topics import topics_in
+from ppagent.chat.spelling import as_meant
 
-Answer = Literal["yes", "no", "go_on", "greeting"]
-Question = Literal["what_if", "flag", "compare", "cause", "change", "evidence", "why", "told", "cannot"]
-Kind = Answer | Question
+Answer = Literal["yes", "no", "again", "go_on", "greeting"]
+Aside = Literal["done", "safe", "sure", "means", "needs", "gain", "crowd", "now", "beyond", "log"]
+"""Questions about what was said and done, and what lies beyond it."""
+Kind = (
+    Answer
+    | Aside
+    | Literal["what_if", "flag", "advice", "shape", "compare", "cause", "change", "proposal", "try", "evidence", "why"]
+    | Literal["told", "cannot"]
+)
 
-_YES = re.compile(r"(?:y|yes|yep|sure|ok(?:ay)?|please do|do it|go ahead)[.! ]*", re.I)
-_NO = re.compile(r"(?:n|no|nope|not now|don'?t)[.! ]*", re.I)
-_GREETING = re.compile(r"(?:hi|hello|hey|thanks?|thank you|thx)\b.{0,20}", re.I)
-_GO_ON = re.compile(r"(?:go on|continue|carry on|keep (?:going|looking)|look (?:again|further))\b.{0,20}", re.I)
-_SHORT: dict[Answer, re.Pattern[str]] = {"yes": _YES, "no": _NO, "go_on": _GO_ON, "greeting": _GREETING}
-_WHAT_IF = re.compile(
-    r"\bwhat (?:if|would|happens|about)|\bpredict|\bforecast|\bwould (?:it|that|this|setting|--)"
-    r"|\b(?:if|when) (?:i|we|you) (?:set|use|raise|lower|turn|switch|drop|remove|add|had|have)"
-    r"|\bhow (?:much|fast)\b.*\b(?:with|if|at)\b|\b(?:does|would|will)\b.*\b(?:help|gain|be faster)\b",
-    re.I,
-)
-_EXPLAINS = re.compile(
-    r"\bwhat(?:'?s| is| does| do| are)\b|\bexplain|\bmean|\bdescribe|\bhelp\b|^--[\w-]+\s*\??$", re.I
-)
-_COMPARE = re.compile(
-    r"\bcompare|\b(?:than|with|since|to) (?:before|last|then|yesterday|earlier|previous)|\bwhat (?:has )?changed\b"
-    r"|\blast (?:time|session)|\bany better\b|\bprevious session",
-    re.I,
-)
-_CHANGE = re.compile(
-    r"\bwhat (?:should|can|could|shall|do|must|to) (?:i|we)?\s?(?:change|do|set|try|run|relaunch)"
-    r"|\bhow (?:do|can|to|should)\b"
-    r"|\bfix\b|\brecommend|\bsuggest|\bpropos|\brelaunch|\bremed|\bcures?\b|\bwhat now\b|\bnext step",
-    re.I,
-)
-_ASKS_CAUSE = re.compile(
-    r"^(?:so |and |but )?(?:is|are|was|were|could|can|might|may|do|does|isn'?t|aren'?t)\b|\bcauses?d?\b|\bbecause of\b"
-    r"|\bblame|\bis it\b|\bwhy not\b|\bwhat about\b|\bfault\b|\bto do with\b|\bculprit\b",
-    re.I,
-)
-_CAUSE_ID = re.compile(r"\b(?:[A-Za-z]{2}\d{3}|H\d{1,3})\b")
-_EVIDENCE = re.compile(r"\bE\d{1,3}\b")
-_WHY = re.compile(
-    r"\bwhy\b|\bslow|\butil|\bbottleneck|\blimit(?:s|ed|ing)\b|\bwhat(?:'?s| is) (?:wrong|going on|happening)"
-    r"|\bdiagnos|\binvestigat|\blook (?:into|at)\b|\bidle\b|\bno sense\b|\bthroughput|\blatency|\bfaster\b|\btok/?s"
-    r"|\bstuck\b|\bhang|\bcrash|\bwrong\b|\bproblem|\bnot properly\b|\bexpect",
-    re.I,
-)
+LOG_LINES = 2
+"""So many lines of a log are something pasted, and no question."""
+
+_SHORT: dict[Answer, re.Pattern[str]] = {
+    "yes": said.YES,
+    "no": said.NO,
+    "again": said.AGAIN,
+    "go_on": said.GO_ON,
+    "greeting": said.GREETING,
+}
+_ASIDES: dict[Aside, re.Pattern[str]] = {
+    "done": said.DONE,
+    "safe": said.SAFE,
+    "sure": said.SURE,
+    "means": said.MEANS,
+    "needs": said.NEEDS,
+    "gain": said.GAIN,
+    "crowd": said.CROWD,
+    "now": said.NOW,
+    "beyond": said.BEYOND,
+}
 
 
 def meaning(text: str, *, looked: bool) -> Kind:
     """The kind of question that `text` is. `looked`: whether an investigation has been made, before which nearly
     everything is a reason to make one."""
-    short = next((kind for kind, pattern in _SHORT.items() if pattern.fullmatch(text.strip())), None)
+    meant = as_meant(text.strip())
+    short = next((kind for kind, pattern in _SHORT.items() if pattern.fullmatch(meant)), None)
     if short is not None:
         return short
-    return _about_settings(text) or _about_causes(text) or _other(text, looked)
+    if len(said.LOG_LINE.findall(text)) >= LOG_LINES:
+        return "log"
+    return _about_settings(meant) or _about_us(meant) or _about_causes(meant) or _other(meant, looked)
 
 
 def _about_settings(text: str) -> Kind | None:
-    setting = read_setting(text)
-    if not setting.empty and (_WHAT_IF.search(text) or "?" in text):
+    setting, asking = read_setting(text), bool(said.ASKING.search(text))
+    supposes, advice = bool(said.WHAT_IF.search(text)), bool(said.ADVICE.search(text))
+    if (setting.modelled or (setting.others and not advice)) and (supposes or asking):
         return "what_if"
-    if setting.named and (_EXPLAINS.search(text) or _WHAT_IF.search(text) or "?" in text):
+    named = bool(setting.named or setting.others)
+    called = bool(levers_in(text))
+    if said.EXPLAINS.search(text) and not advice and (named or (called and said.WHAT_IS.fullmatch(text))):
         return "flag"
-    if _WHAT_IF.search(text) and setting.concurrency is not None:
-        return "what_if"
-    return None
+    if called and advice and not said.CAUSE_ID.search(text):
+        return "advice"
+    if setting.named and (supposes or asking):
+        return "flag"
+    if names_shape(text) and (asking or supposes or advice) and not said.COMPARE.search(text):
+        return "shape"
+    return "crowd" if supposes and setting.concurrency is not None else None
+
+
+def _about_us(text: str) -> Kind | None:
+    """Questions about what was said and done here."""
+    if said.CAUSE_ID.search(text) and not said.EXPLAINS.search(text):
+        return None
+    return next((kind for kind, pattern in _ASIDES.items() if pattern.search(text)), None)
 
 
 def _about_causes(text: str) -> Kind | None:
-    if _COMPARE.search(text):
+    if said.TRY.search(text):
+        return "try"
+    if said.COMPARE.search(text):
         return "compare"
-    if _CAUSE_ID.search(text):
+    if said.CAUSE_ID.search(text):
         return "cause"
-    if _CHANGE.search(text):
+    if said.PROPOSAL_ID.search(text):
+        return "proposal"
+    if said.CHANGE.search(text):
         return "change"
-    if _EVIDENCE.search(text):
+    if said.EVIDENCE_ID.search(text) or said.LOOKED_AT.search(text):
         return "evidence"
-    if topics_in(text) and _ASKS_CAUSE.search(text):
-        return "cause"
-    return None
+    return "cause" if topics_in(text) and said.ASKS_CAUSE.search(text) else None
 
 
 def _other(text: str, looked: bool) -> Kind:
     if re.search(r"\bwhat if\b", text, re.I):
         return "what_if"
-    if _WHY.search(text):
+    if said.WHY.search(text):
         return "why"
     if not looked and len(text.split()) > 1:
         return "why"
-    if topics_in(text) and "?" in text:
+    asking = bool(said.ASKING.search(text))
+    if topics_in(text) and asking:
         return "cause"
-    if re.search(r"\d", text):
-        return "told"
-    return "cannot"
+    return "told" if re.search(r"\d", text) and not asking else "cannot"

@@ -37,7 +37,7 @@ def record_target(session: Session, root: Path) -> Outcome:
             f"{known.name} is not there any more, so it cannot be recorded.", "/export FILE.md writes what was found."
         )
     must_lie_apart(known, root)
-    if not is_live(known):
+    if not session.live:
         return _recorded(session, known, root)
     target = open_target(session.target_text, port=session.port)
     try:
@@ -46,16 +46,10 @@ def record_target(session: Session, root: Path) -> Outcome:
         getattr(target, "close", lambda: None)()
 
 
-def is_live(target: Target) -> bool:
-    """Whether there is a server to look at again."""
-    return target.kind != "recording"
-
-
-def said_before(target: Target) -> str:
+def said_before(session: Session) -> str:
     """What is about to be done, in words."""
-    if is_live(target):
-        return f"recording {target.name} afresh, expected {duration(ABOUT_S)} or more"
-    return f"copying {target.name}"
+    name = session.desk.context.target.name
+    return f"recording {name} afresh, expected {duration(ABOUT_S)} or more" if session.live else f"copying {name}"
 
 
 def outcome_lines(outcome: Outcome, root: Path, live: bool, width: int) -> list[Line]:

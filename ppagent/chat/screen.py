@@ -14,7 +14,7 @@ from ppagent.chat.keys import hushed
 from ppagent.report.lines import Line, Tone
 from ppagent.report.plain import plain_command
 
-NARROWEST, WIDEST = 60, 100
+NARROWEST, WIDEST = 36, 100
 """Columns that text is wrapped to, however narrow or wide the terminal is."""
 
 STYLES: dict[Tone, str] = {

@@ -13,13 +13,15 @@ from ppagent.agent.contribution import NOTHING, Contributes, with_own
 from ppagent.agent.desk import Desk
 from ppagent.agent.investigation import Investigation, Status
 from ppagent.agent.probes import next_probes
-from ppagent.agent.state import State, fresh_state
+from ppagent.agent.state import CallRow, State, fresh_state
 from ppagent.agent.summary import summary_of
 from ppagent.brains.rules import RulesBrain
 from ppagent.changes.proposal import Plan
 from ppagent.chat.consent import Consent
 from ppagent.chat.halt import Halt
+from ppagent.chat.past import Before, Serving
 from ppagent.chat.screen import Screen
+from ppagent.evidence.evidence import Evidence
 from ppagent.evidence.masking import mask
 from ppagent.report.lines import Line
 from ppagent.sessions import Recorder
@@ -66,6 +68,24 @@ class Session:
     """What a yes would start."""
     shown: str = ""
     """The proposal that was shown last."""
+    serving: dict[str, Serving] = field(default_factory=dict)
+    """By host, the live server that the evidence is of."""
+    before: Before | None = None
+    """What was found in this session of the server as it was before it was looked at afresh."""
+    archive: list[Evidence] = field(default_factory=list)
+    """All evidence of before: it can be read, and nothing is concluded from it."""
+    ended: bool = False
+    """Whether the person was told that no server runs any more."""
+    insists: bool = False
+    """Whether the person wants everything asked, also what needs an approval."""
+    quiet: bool = False
+    """Whether what is asked meanwhile must not come to an approval: the person wants something else."""
+    put_off: CallRow | None = None
+    """A question above the ceiling that waits until the person says go on."""
+    told: str = ""
+    """The last answer to why it is slow, so that it is not told twice in full."""
+    lost: bool = False
+    """Whether the person was told at length what the rules can answer."""
     copied: Path | None = None
     """The file of the command that was copied last."""
     looked: bool = False
@@ -85,12 +105,24 @@ class Session:
         profile = self.voice.profile
         return f"llm brain, {profile.model or 'the first model'} at {urlsplit(profile.base_url).netloc}"
 
+    @property
+    def live(self) -> bool:
+        """Whether there is a server that goes on meanwhile, to look at again."""
+        return self.desk.context.target.kind != "recording"
+
     def plan(self) -> Plan:
         """What the evidence of now leads to."""
         size = len(self.desk.ledger.evidence)
         if size != self._planned_at:
             self.desk.plan, self._planned_at = None, size
         return self.desk.propose()
+
+    def take_desk(self, desk: Desk) -> None:
+        """Goes on with another desk, about which nothing was concluded yet."""
+        self.desk, self._planned_at = desk, -1
+        self.state = State({**fresh_state(), "tool_calls": self.state["tool_calls"]})
+        self.words, self.offer, self.shown = [], "", ""
+        self.looked, self.status = False, "finished"
 
     def cost(self) -> Cost:
         calls = self.state["tool_calls"]
@@ -107,6 +139,10 @@ class Session:
         used = self.desk.brain.usage()
         self.spent = Usage(self.spent.tokens + used.tokens, round(self.spent.usd + used.usd, 6))
         self.desk.brain = brain
+
+    def evidence_of(self, number: int) -> Evidence | None:
+        """A piece of evidence by the number of its id, of before or of now."""
+        return next((e for e in (*self.archive, *self.desk.ledger.evidence) if e.id == f"E{number}"), None)
 
     def glimpse(self) -> Investigation:
         """What is known before anything was concluded: evidence alone, and no board, which takes longer."""
@@ -135,7 +171,7 @@ class Session:
         """All that is known now, in the form that reports take."""
         desk = self.desk
         board, facts, plan, verdict = desk.board(), desk.facts(), self.plan(), desk.verdict()
-        probes = next_probes(board)
+        probes = next_probes(board, facts)
         added = desk.brain.contribution(board, facts) if isinstance(desk.brain, Contributes) else NOTHING
         return Investigation(
             session=self.id,

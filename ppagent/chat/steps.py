@@ -10,6 +10,8 @@ from ppagent.chat.wording import call_in_words, duration, id_ranges
 from ppagent.evidence.evidence import Evidence, Missing
 from ppagent.report.lines import Line
 
+ROOMY = 60
+"""Columns from which a line holds it all."""
 MOST_ARGUMENTS = 40
 """Characters of a call that its line shows."""
 
@@ -28,10 +30,22 @@ class ShownNodes(Nodes):
     def choose(self, state: State) -> State:
         """The next question; a model takes its time for it."""
         if self._session.voice is None:
-            return super().choose(state)
+            return self._unless_put_off(state, super().choose(state))
         self._session.halt.check()
         with self._session.screen.working(f"{self._session.mind}: choosing what to look at"):
             return super().choose(state)
+
+    def _unless_put_off(self, state: State, chosen: State) -> State:
+        """First the answer, then the approval: what disturbs the server waits until the person says go on, where reads
+        alone have told the causes, or the person asked for something else."""
+        session, call = self._session, chosen.get("call")
+        session.put_off = None
+        waits = session.quiet or self.desk.verdict() != "not_enough_evidence"
+        asks = call is not None and call["grade"] > self.desk.ceiling and session.consent.dialog is not None
+        if call is None or not asks or not waits or session.insists:
+            return chosen
+        session.put_off = call
+        return State(call=None, asked=state["asked"], stopped=f"{call['tool']} waits for a go on")
 
     def act(self, state: State) -> State:
         """Asks the tool, which puts what was found on the disk before anything else is asked."""
@@ -45,14 +59,16 @@ class ShownNodes(Nodes):
             with session.screen.working(f"{call_in_words(row['tool'], row['arguments'])}: {row['why']}"):
                 changes = super().act(state)
         except KeyboardInterrupt:
-            session.screen.show([_line(row, monotonic() - started, (), "stopped", self._where(()))])
+            width = session.screen.width
+            session.screen.show([_line(row, monotonic() - started, (), "stopped", self._where(()), width)])
             del ledger.evidence[known:]  # half an answer is on no disk, and its ids would be given out twice
             raise
         seconds = monotonic() - started
         found, missing = tuple(ledger.evidence[known:]), tuple(ledger.missing[lacking:])
         if not (self._quiet or session.terse):
-            line = _line(row, seconds, found, self._why_not(row, missing), self._where(found))
-            session.screen.show([clipped(line, session.screen.width)])
+            width = session.screen.width
+            line = _line(row, seconds, found, self._why_not(row, missing), self._where(found), width)
+            session.screen.show([clipped(line, width)])
         return changes
 
     def _where(self, found: tuple[Evidence, ...]) -> str:
@@ -69,11 +85,12 @@ def clipped(line: Line, width: int) -> Line:
     return line if len(line.text) <= width else Line(f"{line.text[: width - 3]}...", line.tone)
 
 
-def _line(row: CallRow, seconds: float, found: tuple[Evidence, ...], why_not: str, where: str) -> Line:
-    """What, where, grade, seconds, and the evidence it became."""
+def _line(row: CallRow, seconds: float, found: tuple[Evidence, ...], why_not: str, where: str, width: int) -> Line:
+    """What, where, grade, seconds, and the evidence it became; on a narrow screen where and grade are left out."""
     call = call_in_words(row["tool"], row["arguments"])
     if len(call) > MOST_ARGUMENTS:
         call = f"{call[: MOST_ARGUMENTS - 3]}..."
     became = id_ranges(tuple(item.id for item in found)) if found else why_not
-    text = f"  {call:<17} {where:<9} grade {row['grade']} {duration(seconds):>6}  {became}"
+    place = f"{where:<9} grade {row['grade']} " if width >= ROOMY else ""
+    text = f"  {call:<17} {place}{duration(seconds):>6}  {became}"
     return Line(" ".join(text.split("\n")), "dim")

@@ -46,7 +46,10 @@ def run(args: argparse.Namespace) -> int:
         return _once(args)
     if not sys.stdout.isatty():
         raise UserError("There is no terminal to talk on.", 'Pipe a question in: echo "why?" | ppagent chat TARGET.')
-    return _talk(args)
+    from ppagent.chat.guard import guarded
+
+    with guarded():
+        return _talk(args)
 
 
 def _once(args: argparse.Namespace) -> int:

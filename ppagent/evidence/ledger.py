@@ -15,9 +15,11 @@ EXCERPT_LIMIT = 400
 class Ledger:
     """Numbers findings as E1, E2, ... and masks secrets before anything is kept."""
 
-    def __init__(self, evidence: Iterable[Evidence] = (), missing: Iterable[Missing] = ()) -> None:
+    def __init__(self, evidence: Iterable[Evidence] = (), missing: Iterable[Missing] = (), taken: int = 0) -> None:
+        """`taken` is the number of the last id that was given out elsewhere, by a ledger before this one."""
         self.evidence: list[Evidence] = list(evidence)
         self.missing: list[Missing] = list(missing)
+        self.taken = taken
 
     def add(self, tool: str, finding: Finding) -> Evidence:
         """The finding as numbered evidence: control characters first, since they can split a secret, then secrets taken
@@ -26,7 +28,7 @@ class Ledger:
         facts: dict[str, FactValue] = {name: mask_value(name, value) for name, value in told}
         excerpt = mask(without_controls(finding.excerpt))[:EXCERPT_LIMIT].strip()
         evidence = Evidence(
-            id=f"E{len(self.evidence) + 1}",
+            id=f"E{self._next}",
             tool=tool,
             artifact=without_controls(finding.artifact),
             facts=facts,
@@ -37,6 +39,11 @@ class Ledger:
         )
         self.evidence.append(evidence)
         return evidence
+
+    @property
+    def _next(self) -> int:
+        last = int(self.evidence[-1].id[1:]) if self.evidence else 0
+        return max(self.taken, last) + 1
 
     def add_missing(self, missing: Missing) -> None:
         """Notes a question that got no answer, once. Why it got none may quote the artifact, so it is masked too."""

@@ -13,8 +13,8 @@ from tests.chat.chat_fakes import FakePerson, fake_session, probe, screen_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "chat.md"
 
-REQUIRED = """board why evidence propose diff predict bench try record ceiling model cost copy export sessions resume
-help quit"""
+REQUIRED = """board why again evidence propose diff predict bench try record ceiling model cost copy export sessions
+resume help quit"""
 
 
 def shown(session: Session, command: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.chat.conftest import SEED
 from tests.chat.slow_plugin import LEFT_BEHIND, SLEEPS_S
-from tests.chat.terminal import TMUX, Terminal
+from tests.chat.terminal import PATIENCE_S, TMUX, Terminal
 
 pytestmark = pytest.mark.skipif(TMUX is None, reason="tmux is not there")
 
@@ -139,10 +139,12 @@ def test_after_kill_9_a_session_goes_on_with_the_same_board(window: Open, slow: 
     terminal.wait_for(PROMPT)
     terminal.type("why is it slow?")
     terminal.wait_for(r"slow\.profile: ")
-    pid, children = terminal.pid(), sleepers()
-    os.kill(pid, signal.SIGKILL)
-    for child in children:
-        os.kill(child, signal.SIGKILL)
+    assert len(sleepers()) == 1
+    os.kill(terminal.pid(), signal.SIGKILL)
+    until = time.monotonic() + PATIENCE_S
+    while sleepers() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert sleepers() == []
     (file,) = (tmp_path / "state" / "ppagent" / "sessions").iterdir()
     found = re.findall(r'"id": "(E\d+)"', file.read_text())
 

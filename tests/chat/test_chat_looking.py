@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from ppagent.agent.choosing import ToolCall, Usage
 from ppagent.chat.looking import first_look, investigate, know
+from ppagent.chat.loop import take_turn
 from ppagent.chat.voice import Voice
 from ppagent.config import ModelProfile
 from ppagent.evidence.evidence import Finding
@@ -251,3 +252,29 @@ def test_steps_count_anew_for_each_question() -> None:
     investigate(session)
 
     assert sum(len(tool.runs) for tool in tools) == 4
+
+
+def test_where_reads_have_told_the_cause_what_disturbs_waits_for_a_go_on() -> None:
+    known = FakeTool("fake.quick", {"trouble.hung": True}, provides=("trouble.",))
+    loud = FakeTool("fake.profile", {"trouble.hung": True}, grade=Grade.PERTURB, provides=("trouble.",))
+    person = FakePerson(answers=["y"])
+    brain = FakeBrain([ToolCall("fake.quick", "to know"), ToolCall("fake.profile", "it may decide PP008")])
+    session = fake_session(known, loud, person=person, brain=brain)
+
+    take_turn(session, "why is it slow?")
+
+    assert (person.questions, loud.runs) == ([], [])
+    assert "DIAGNOSED" in screen_of(session).text
+    assert "FURTHER  fake.profile (perturbs the server): it may decide PP008" in screen_of(session).text
+
+
+def test_a_command_never_comes_to_an_approval_by_itself() -> None:
+    person = FakePerson()
+    tool = probe(Grade.LOAD)
+    session = fake_session(tool, person=person)
+
+    take_turn(session, "/board")
+
+    assert (person.questions, tool.runs) == ([], [])
+    take_turn(session, "go on")
+    assert len(person.questions) == 1

@@ -4,6 +4,7 @@ import re
 import pytest
 from rich.console import Console
 
+from ppagent.chat import markdown
 from ppagent.chat.markdown import stream_markdown
 
 COMMAND = "python -m sglang.launch_server " + " ".join(f"--flag-{n} value-{n}" for n in range(20))
@@ -99,3 +100,32 @@ def test_what_had_come_before_an_interrupt_stays() -> None:
     assert "A whole paragraph." in kept_lines(console)
     assert "Half a sent" in kept_lines(console)
     assert kept_lines(console)[-2:] == ["(cut short)", ""]
+
+
+@pytest.mark.parametrize("size", [1, 5, 12, 40])
+def test_no_line_is_lost_or_told_twice_however_often_the_open_end_is_painted(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(markdown, "FRAMES_PER_SECOND", 1_000_000_000)
+    console = terminal(height=8)
+    text = (
+        "# Head\n\n"
+        + "\n".join(f"- point {n}" for n in range(12))
+        + "\n\n| C | tok/s |\n|---|---|\n| 1 | 24.7 |\n\nEnd.\n"
+    )
+
+    stream_markdown(console, (text[at : at + size] for at in range(0, len(text), size)))
+
+    kept = kept_lines(console)
+    assert [line for line in kept if line.startswith(" • ")] == [f" • point {n}" for n in range(12)]
+    assert [kept.count(line) for line in ("Head", "End.")] == [1, 1]
+
+
+def test_no_line_ends_in_spaces_which_a_copy_would_carry_along() -> None:
+    console = Console(file=io.StringIO(), force_terminal=False, width=60)
+
+    stream_markdown(console, ["# Head\n\nText.\n\n- one\n\n"])
+
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().split("\n")
+    assert lines == [line.rstrip() for line in lines]

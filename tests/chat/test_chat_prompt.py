@@ -12,6 +12,7 @@ from ppagent.chat.completion import SessionCompleter
 from ppagent.chat.loop import talk
 from ppagent.chat.prompt import Prompt, history_file
 from ppagent.chat.session import Session
+from ppagent.plugins import Grade
 from tests.chat.chat_fakes import fake_session, probe, screen_of
 
 
@@ -102,17 +103,36 @@ def test_flags_are_those_of_the_installed_version(looked: Session) -> None:
     assert "--disable-cuda-graph" in completions(looked, "--disable-cuda")
 
 
-def test_a_conversation_with_an_approval_and_a_way_out(keys: PipeInput) -> None:
-    from ppagent.plugins import Grade
+class Typist(Prompt):
+    """Types an answer when it is asked, and what comes next behind it."""
 
+    def __init__(self, keys: PipeInput, *answers: str) -> None:
+        super().__init__()
+        self.keys, self.answers = keys, list(answers)
+
+    def ask(self, question: str) -> str:
+        if self.answers:
+            self.keys.send_text(self.answers.pop(0))
+        return super().ask(question)
+
+
+def test_a_conversation_with_an_approval_and_a_way_out(keys: PipeInput) -> None:
     tool = probe(Grade.LOAD)
     session = fake_session(tool)
-    person = Prompt()
+    person = Typist(keys, "no, in production\n/board\n\x03", "y\n")
     session.consent.dialog = person
-    keys.send_text("why is it slow?\nno, in production\n/board\n\x03y\n")
+    keys.send_text("why is it slow?\n")
 
     assert talk(session, person) is None
 
     assert tool.runs == []
     assert "not allowed: in production" in screen_of(session).text
     assert "1 causes" in screen_of(session).text
+
+
+def test_what_was_typed_before_a_question_stood_there_does_not_answer_it(keys: PipeInput) -> None:
+    person = Typist(keys, "n\n")
+    keys.send_text("why is it slow?\ny\n")
+
+    assert person.read() == "why is it slow?"
+    assert person.ask("allow it? ") == "n"

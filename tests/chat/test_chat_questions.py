@@ -2,8 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ppagent.chat.parts import parts_of
 from ppagent.chat.questions import meaning
 from ppagent.chat.replies import REPLIES
+from ppagent.chat.spelling import as_meant
 
 SEED = "gpu util at 150/200 out of 600, makes no sense, seems like we're not properly pushing data into the pipeline?"
 
@@ -26,10 +28,46 @@ SEED = "gpu util at 150/200 out of 600, makes no sense, seems like we're not pro
         ("what if I set --pp-max-micro-batch-size 2?", "what_if"),
         ("what if the limit is 2 at C=16?", "what_if"),
         ("would more slots help? --pp-async-batch-depth 2", "what_if"),
-        ("what happens with 16 users?", "what_if"),
+        ("what happens with 16 users?", "crowd"),
         ("what does --pp-async-batch-depth do?", "flag"),
         ("--attention-backend?", "flag"),
-        ("would --enable-dp-attention help", "flag"),
+        ("what is the slot limit", "flag"),
+        ("would --enable-dp-attention help", "advice"),
+        ("should I disable overlap?", "advice"),
+        ("does chunked prefill matter", "advice"),
+        ("what about quantization fp8", "advice"),
+        ("should i enable cuda graphs?", "what_if"),
+        ("why not TP8?", "shape"),
+        ("can we go to pp4 tp2", "shape"),
+        ("what does PP009 mean", "means"),
+        ("explain like im five", "means"),
+        ("roll back", "done"),
+        ("what did you change?", "done"),
+        ("what did you look at?", "evidence"),
+        ("what do you need from me?", "needs"),
+        ("is it safe to run bench now", "safe"),
+        ("will it break anything / lose requests?", "safe"),
+        ("how long does the restart take", "safe"),
+        ("how sure are you?", "sure"),
+        ("how do you know that?", "sure"),
+        ("you are wrong", "sure"),
+        ("how much faster will it get", "gain"),
+        ("what is the max this box can do?", "gain"),
+        ("would more users help?", "crowd"),
+        ("how many tokens per second am i getting", "now"),
+        ("should I use vllm instead", "beyond"),
+        ("is it a bug in sglang?", "beyond"),
+        ("whats the bottlneck", "why"),
+        ("is it healthy?", "why"),
+        ("this is useless, my gpus are idle and you tell me nothing!!!", "why"),
+        ("why is ttft so high", "cause"),
+        ("what would you do first", "change"),
+        ("P2", "proposal"),
+        ("try P1", "try"),
+        ("look again", "again"),
+        ("I restarted the server", "again"),
+        ("what's the weather like in berlin", "cannot"),
+        ("[2026-05-02 14:00:00 PP0] Decode batch\n[2026-05-02 14:00:01 PP0] Decode batch", "log"),
         ("compare with before", "compare"),
         ("is it any better than last time?", "compare"),
         ("show me E7", "evidence"),
@@ -53,3 +91,38 @@ def test_before_anything_was_looked_at_most_words_are_a_reason_to_look(text: str
 @given(st.text(max_size=200), st.booleans())
 def test_whatever_is_said_there_is_an_answer_to_it(text: str, looked: bool) -> None:
     assert meaning(text, looked=looked) in REPLIES
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (SEED, (SEED,)),
+        (
+            "is it the kv cache or the pcie and should i enable cuda graphs?",
+            ("is it the kv cache or the pcie", "should i enable cuda graphs?"),
+        ),
+        ("whats wrong with it. and what do i do?", ("whats wrong with it.", "and what do i do?")),
+        ("SGLang 0.5.11 with C=8 is slow, why?", ("SGLang 0.5.11 with C=8 is slow, why?",)),
+        ("a b? " * 9, ("a b? " * 9,)),
+    ],
+)
+def test_several_questions_in_one_message_are_taken_apart(text: str, parts: tuple[str, ...]) -> None:
+    assert parts_of(text) == parts
+
+
+@given(st.text(max_size=300))
+def test_nothing_of_a_message_is_made_up_in_taking_it_apart(text: str) -> None:
+    assert all(part in text for part in parts_of(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("whats the bottlneck", "whats the bottleneck"),
+        ("is it the piepline or the shceduler", "is it the pipeline or the scheduler"),
+        ("--pp-async-batch-depht in /data/latenc", "--pp-async-batch-depht in /data/latenc"),
+        ("why is it slow", "why is it slow"),
+    ],
+)
+def test_a_near_miss_of_a_known_word_is_taken_for_it_and_a_flag_or_path_is_left_alone(text: str, meant: str) -> None:
+    assert as_meant(text) == meant

@@ -63,7 +63,30 @@ def test_the_seeds_question_leads_to_the_relaunch(seed: Session) -> None:
         ("what does --no-such-flag do?", ("No SGLang version known here has a flag --no-such-flag",)),
         ("show me E23", ("bench.results · bench.jsonl", '"output_throughput": 24.7')),
         ("compare with before", ("There is no earlier session about this target",)),
+        ("should I disable overlap?", ("Nothing found here asks for --disable-overlap-schedule", "is always off")),
+        ("should I set --pp-async-batch-depth?", ("No, --pp-async-batch-depth is not the cure here",)),
+        ("should I set --pp-max-micro-batch-size?", ("Yes, --pp-max-micro-batch-size: P1 P2 P3 would set it to 1",)),
+        ("why not TP8?", ("What TP8 would give in place of PP8 TP1", "is not modelled", "there is no NVLink")),
+        ("can we go to pp4 tp8", ("It takes 32 cards, where 8 are used now",)),
+        ("roll back", ("I changed nothing on the server", "if you made the change of P1: set the old value")),
+        ("is it safe to run bench now", ("This is no live server", "/bench puts load on the server")),
+        ("will it lose requests?", ("P2, one restart", "it cuts what the server is answering")),
+        ("how sure are you?", ("reconstructed from a report", "micro-batches unfilled (PP001): supported", "for")),
+        ("what does that mean?", ("PP001 micro-batches unfilled", "they clump", "CG001 decode graphs")),
+        ("how much faster will it get", ("P1, try now, live, reversible: forecast at C=8: 162-198", "about 435 tok/s")),
+        ("would more users help?", ("Not by themselves: slots stand empty", "8 requests in flight, 8 slots")),
+        ("what do you need from me?", ("would tell more", "Record the server while it has its load")),
+        ("how many tokens per second", ("24.7 / 68.3 / 95.6 tok/s at C=1/4/8",)),
+        ("should I use vllm instead", ("I know SGLang and no other engine", "Found here: Micro-batches unfilled")),
+        ("why is ttft so high?", ("Nothing found here explains prefill", "(PP005)")),
+        ("what about fp8?", ("--quantization", "(KR003)")),
+        ("is it the kv cache and should i turn on graphs?", ("- is it the kv cache No,", "- should i turn on graphs?")),
+        ("what if we turn on graphs", ("Proposed as well: P2 P3",)),
+        ("P2", ("THEN, one restart (P2: CG001 PP001)", "back: restart with")),
+        ("try P1", ("tune.set_limit needs a live server",)),
+        ("do it", ("This is no live server", "/copy P1 takes the command along")),
         ("please write me a poem", ("I answer by rules here", "why it is slow")),
+        ("and another poem", ("I did not understand that either.",)),
         ("hello", ("Ask why it is slow",)),
         ("yes", ("Yes to what?",)),
         ("no", ("Nothing is done",)),
@@ -74,6 +97,23 @@ def test_what_the_rules_can_answer(question: str, parts: tuple[str, ...], answer
 
     for part in parts:
         assert part in shown
+
+
+def test_the_same_answer_is_not_told_twice_in_full(answered: Answer) -> None:
+    first, second = answered("why is it slow?"), answered("this is useless, why is it so slow?!")
+
+    assert "DIAGNOSED" in first or "Nothing has come up" in first
+    assert "Nothing has come up that changes the answer: Micro-batches unfilled (PP001)" in second
+    assert "next P1: Let a slot take at most 1" in second
+    assert "forecast" not in second
+
+
+def test_a_question_about_a_shape_is_never_taken_for_a_statement(looked: Session, answered: Answer) -> None:
+    known = len(looked.desk.ledger.evidence)
+
+    answered("can we go to pp4 tp2")
+
+    assert len(looked.desk.ledger.evidence) == known
 
 
 def test_a_what_if_agrees_with_the_proposal_for_the_same_change(looked: Session, answered: Answer) -> None:

@@ -6,6 +6,8 @@ from ppagent.chat.answers.cause import STATES, TONES
 from ppagent.report.lines import Line, wrapped
 
 MOST_OPEN = 6
+NARROWEST_CITES = 12
+"""Columns that ids take beside a cause; where there are less they stand below it."""
 
 
 def board_lines(found: Investigation, width: int) -> list[Line]:
@@ -26,12 +28,14 @@ def board_lines(found: Investigation, width: int) -> list[Line]:
 
 def _row(hypothesis: Hypothesis, names: int, width: int) -> list[Line]:
     judgement = hypothesis.judgement
-    start = (
-        f"  {STATES[hypothesis.state]:<13}{hypothesis.id:<4}{hypothesis.cause_id}  {judgement.cause.name:<{names}}"
-        f"  {judgement.confidence:.2f}  "
-    )
-    cites = dict.fromkeys(c for o in (judgement.because or judgement.against) for c in o.cites)
-    return wrapped(" ".join(cites), width, start, tone=TONES[hypothesis.state])
+    state, name = f"  {STATES[hypothesis.state]:<13}{hypothesis.id:<4}{hypothesis.cause_id}  ", judgement.cause.name
+    cites = " ".join(dict.fromkeys(c for o in (judgement.because or judgement.against) for c in o.cites))
+    tone = TONES[hypothesis.state]
+    start = f"{state}{name:<{names}}  {judgement.confidence:.2f}  "
+    if len(start) + NARROWEST_CITES <= width:
+        return wrapped(cites, width, start, tone=tone)
+    lines = wrapped(f"{name}  {judgement.confidence:.2f}", width, state, " " * 6, tone=tone)
+    return [*lines, *wrapped(cites, width, " " * 6, tone=tone)] if cites else lines
 
 
 def _undecided(board: Board) -> tuple[Hypothesis, ...]:

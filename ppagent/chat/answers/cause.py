@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ppagent.agent.board import Hypothesis
 from ppagent.agent.investigation import Investigation
 from ppagent.causes.cause import Observation
-from ppagent.causes.judge import State
+from ppagent.causes.judge import Judgement, State
 from ppagent.chat.wording import tagged
 from ppagent.report.lines import Line, Tone, wrapped
 
@@ -53,6 +53,24 @@ def cause_in_short(hypothesis: Hypothesis) -> str:
             known = judgement.because or judgement.against
             why = judgement.probes[0].why if judgement.probes else _first(known)
             return f"Cannot tell yet, {name} is open at {judgement.confidence:.2f}: {why}"
+
+
+def cause_and_state(hypothesis: Hypothesis) -> str:
+    """The same as part of an answer to something else, without a yes or a no."""
+    judgement = hypothesis.judgement
+    if hypothesis.state == "refuted":
+        says = _first(judgement.against)
+    else:
+        says = _first(judgement.because or judgement.against) if judgement.because else _open(judgement)
+    return f"{_capital(judgement.cause.name)} ({hypothesis.cause_id}): {STATES[hypothesis.state]}: {says}"
+
+
+def _open(judgement: Judgement) -> str:
+    return judgement.probes[0].why if judgement.probes else _first(judgement.against)
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _observations(label: str, seen: Sequence[Observation], found: Investigation, width: int) -> list[Line]:

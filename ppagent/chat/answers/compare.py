@@ -1,9 +1,9 @@
 """This server now, beside what an earlier session about it found."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ppagent.agent.board import Hypothesis, compute_board
+from ppagent.chat.past import Before
 from ppagent.evidence.evidence import Evidence
 from ppagent.evidence.facts import Facts
 from ppagent.report.lines import Line, Tone, wrapped
@@ -24,21 +24,14 @@ FIGURES = (
 )
 
 
-@dataclass(frozen=True)
-class Before:
-    """An earlier session about the same target."""
-
-    session: str
-    at: str
-    evidence: tuple[Evidence, ...]
-
-
 def compare_lines(before: Before, evidence: tuple[Evidence, ...], width: int) -> list[Line]:
     """What has changed since then: launch, figures, causes. Only what both sessions know is compared."""
     then, now = Facts(before.evidence), Facts(evidence)
     rows = [*_launch(then, now), *_levels(then, now, width), *_figures(then, now, width), *_causes(then, now, width)]
-    head = Line(f"since session {before.session} of {before.at}", "heading")
-    return [head, *(rows or [Line("  nothing that both sessions know has changed")])]
+    return [
+        *wrapped(before.label, width, tone="heading"),
+        *(rows or [Line("  nothing that both sessions know has changed")]),
+    ]
 
 
 def _launch(then: Facts, now: Facts) -> Iterator[Line]:

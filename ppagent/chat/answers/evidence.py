@@ -1,8 +1,10 @@
 """Evidence, unfolded: what one question to a tool found, and the words it was read from."""
 
 import json
+from collections.abc import Sequence
 
 from ppagent.agent.investigation import Investigation
+from ppagent.chat.wording import id_ranges
 from ppagent.evidence.evidence import Evidence
 from ppagent.report.lines import Line, raw, wrapped
 
@@ -10,11 +12,15 @@ MOST_VALUE = 2_000
 """Characters of one fact that are shown."""
 
 
-def evidence_list(found: Investigation, width: int) -> list[Line]:
-    """All evidence, a line each, and what got no answer."""
+def evidence_list(found: Investigation, archive: Sequence[Evidence], width: int) -> list[Line]:
+    """All evidence that counts, a line each, what got no answer, and the ids of what is of before."""
     lines = [_row(item, width) for item in found.evidence]
     for missing in found.missing:
         lines += wrapped(f"{missing.tool}: {missing.why}", width, "  no answer  ", tone="dim")
+    past = id_ranges(tuple(item.id for item in archive if item not in found.evidence))
+    lines += (
+        wrapped(f"{past}: nothing is concluded from it any more", width, "  before     ", tone="dim") if past else []
+    )
     return lines or [Line("  no evidence yet", "dim")]
 
 

@@ -19,7 +19,7 @@ def flag_lines(found: Investigation, flag: str, width: int) -> list[Line]:
         page = explain_flag(flag, version or None).splitlines()
     except UserError:
         page = explain_flag(flag).splitlines()
-    lines = _here(found, flag, width)
+    lines = here_lines(found, flag, width)
     for declined in found.plan.declined:
         if declined.lever == flag:
             lines += wrapped(tagged(f"Not the cure here: {declined.why}", declined.cites), width)
@@ -29,12 +29,26 @@ def flag_lines(found: Investigation, flag: str, width: int) -> list[Line]:
     return lines
 
 
-def _here(found: Investigation, flag: str, width: int) -> list[Line]:
+def here_lines(found: Investigation, flag: str, width: int, indent: str = "") -> list[Line]:
+    """What this server has it set to."""
     field = flag.lstrip("-").replace("-", "_")
     fact = found.facts.arg(field)
     if fact is None:
-        return wrapped(f"{flag} is not seen in this server's arguments.", width)
-    return wrapped(tagged(f"{flag} is {fact.value!r} on this server", (fact.evidence,)), width)
+        return wrapped(f"{flag} is not seen in this server's arguments.", width, indent)
+    return wrapped(tagged(f"{flag} is {_value(fact.value)} on this server", (fact.evidence,)), width, indent)
+
+
+def _value(value: object) -> str:
+    """As a launch command would have it."""
+    match value:
+        case None:
+            return "unset"
+        case True:
+            return "on"
+        case False:
+            return "off"
+        case _:
+            return str(value)
 
 
 def _version(found: Investigation) -> str:

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 from ppagent.agent.investigation import Investigation
 from ppagent.causes.cause import Change
+from ppagent.causes.graphs import OFF_SWITCHES
 from ppagent.causes.physics import measured_levels
 from ppagent.changes.commands import Installed, relaunch_command
 from ppagent.changes.forecasts import server_of
+from ppagent.chat.answers.advice import proposals_with
 from ppagent.chat.answers.setting import DEPTH, PARTITION, SLOT_LIMIT, Setting
 from ppagent.chat.wording import tagged
 from ppagent.evidence.facts import Facts
@@ -32,7 +34,7 @@ def what_if_lines(found: Investigation, setting: Setting, width: int) -> list[Li
     if setting.empty:
         return wrapped(f"Which setting? The model knows {KNOWN}. For instance: what if the limit is 2 at C=16?", width)
     lines = _forecast_lines(facts, setting, width)
-    for says in (*_declined(found, setting), *_objections(facts, setting)):
+    for says in (*_proposed(found, setting), *_declined(found, setting), *_objections(facts, setting)):
         lines += wrapped(says, width, "  ")
     return lines
 
@@ -81,6 +83,15 @@ def _forecast_lines(facts: Facts, setting: Setting, width: int) -> list[Line]:
     for note in forecast.assumptions:
         lines += wrapped(note, width, "  assumes   ")
     return lines
+
+
+def _proposed(found: Investigation, setting: Setting) -> Iterator[str]:
+    """Proposals that hold the setting, which may do more with others than by itself."""
+    change = _change(setting, found.facts)
+    dropped = OFF_SWITCHES if setting.graphs else ()
+    ids = proposals_with(found, *change.set, *change.unset, *dropped)
+    if ids:
+        yield f"Proposed as well: {' '.join(ids)} (/propose {ids[0]} tells with what else)."
 
 
 def _declined(found: Investigation, setting: Setting) -> Iterator[str]:

@@ -41,7 +41,7 @@ def trial_lines(evidence: Sequence[Evidence], width: int) -> list[Line]:
 def _became(evidence: Sequence[Evidence]) -> str:
     facts: Mapping[str, FactValue] = {name: value for item in evidence for name, value in item.facts.items()}
     if facts.get("trial.kept") is True:
-        return "it runs with the new launch: begin a new session to look at it, and compare with before"
+        return "it runs with the new launch"
     if facts.get("trial.kept") is False or facts.get("trial.restored") is True:
         return "as it was before, read back"
     return "NOT put back: ppagent try TARGET --restore"

@@ -16,7 +16,7 @@ def overview(found: Investigation, width: int) -> list[Line]:
     lines = wrapped(headline(found), width, tone="title")
     origin = provenance(found)
     lines += wrapped(origin, width, tone="dim") if origin else []
-    for label, says in (("load", _load(facts)), ("measured", _measured(facts)), ("asked", _asked(facts))):
+    for label, says in (("load", load_now(facts)), ("measured", _measured(facts)), ("asked", _asked(facts))):
         lines += wrapped(says, width, f"  {label:<10}") if says else []
     if len(lines) == 1 and not facts.get("engine.version"):
         lines += wrapped("nothing here tells which server it is, or what it does", width, "  ")
@@ -26,7 +26,7 @@ def overview(found: Investigation, width: int) -> list[Line]:
     return lines
 
 
-def _load(facts: Facts) -> str:
+def load_now(facts: Facts) -> str:
     """Requests in a micro-batch, queue, speed and memory, as far as log or counters tell."""
     parts: list[str] = []
     cites: list[str] = []

@@ -33,7 +33,7 @@ def proposals_in_short(found: Investigation, width: int) -> list[Line]:
         changed = [Line(f"    {line}", _tone(line)) for line in step.diff.splitlines() if line[:1] in ("+", "-")]
         lines += changed or wrapped(tagged(step.title, step.cites), width, "    ")
         if proposal.predicted is not None:
-            lines.append(Line(f"    forecast {_range(proposal.predicted)}"))
+            lines += wrapped(range_of(proposal.predicted), width, "    forecast ")
     return lines
 
 
@@ -67,7 +67,8 @@ def _tone(line: str) -> Tone:
     return "good" if line.startswith("+") else "bad" if line.startswith("-") else "dim"
 
 
-def _range(predicted: Predicted) -> str:
+def range_of(predicted: Predicted) -> str:
+    """At which load how many tok/s, and how many now."""
     unit = "tok/s" if predicted.metric == "output_throughput" else predicted.metric
     span = f"{predicted.low:.3g}-{predicted.high:.3g} {unit}"
     return f"at C={predicted.at_concurrency:g}: {span} (now {predicted.baseline:.3g})"

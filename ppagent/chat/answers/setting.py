@@ -51,10 +51,14 @@ class Setting:
     """Flags named without a value."""
 
     @property
+    def modelled(self) -> bool:
+        """Whether a setting is named that the pipeline model knows."""
+        return any(value is not None for value in (self.limit, self.depth, self.graphs)) or bool(self.split)
+
+    @property
     def empty(self) -> bool:
         """Whether no setting is named; a load alone is none."""
-        modelled = (self.limit, self.depth, self.graphs)
-        return all(value is None for value in modelled) and not (self.split or self.others or self.dropped)
+        return not (self.modelled or self.others or self.dropped)
 
     @property
     def text(self) -> str:

@@ -27,7 +27,10 @@ TOPICS = (
         "the pipeline's slots", "PP001 PP003 PP002", r"pipelin|micro-?\s?batch|bubble|slots?\b|stages? (?:wait|idle)"
     ),
     _topic(
-        "uneven stages", "PP004", r"uneven|imbalanced? (?:stage|layer)|layer (?:split|partition)|slowest stage|lm.?head"
+        "uneven stages",
+        "PP004",
+        r"uneven|imbalanced? (?:stage|layer)|layer (?:split|partition)|slow(?:est|er|) stage|lm.?head"
+        r"|stage \d+ (?:is |so |much )*slow|(?:last|first) stage|one stage",
     ),
     _topic("hanging stages", "PP008", r"hang(?:s|ing)?\b|hung\b|dead.?lock|stuck"),
     _topic("the parallel shape", "PP009 IC001", r"wrong (?:axis|shape)|tp (?:instead|rather)|tensor parallel"),
@@ -43,7 +46,10 @@ TOPICS = (
     _topic("the load", "LB001 PP002", r"few requests|load too low|not enough (?:load|requests|traffic)|offered load"),
     _topic("balance between ranks", "LB002 LB003", r"dp rank|data.?parallel|balanc|expert"),
     _topic("prefill", "PR001 PP005 PP006", r"prefill|long prompts?|ttft|chunked"),
-    _topic("the kernels", "KR001 KR002 KR003", r"attention backend|kernels?\b|moe|quanti[sz]|fp8|fp4|awq|gptq"),
+    _topic("the attention backend", "KR001", r"attention (?:backend|kernel)|flash.?infer|fa[34]\b|flash.?attention"),
+    _topic("the kernels of the experts", "KR002", r"moe\b|experts? kernels?|fused.?moe|untuned"),
+    _topic("the quantised kernels", "KR003", r"quanti[sz]|fp8|(?:nv)?fp4|awq|gptq|int[48]\b"),
+    _topic("the kernels", "KR001 KR002 KR003", r"kernels?\b"),
     _topic("speculation", "SP001 SP002 SP003", r"speculat|draft|eagle|mtp\b|accept"),
     _topic("disaggregation", "PD001", r"disaggregat|kv transfer|mooncake"),
     _topic("a misread figure", "ME001", r"misread|wrong(?:ly)? measured|measur\w+ (?:wrong|error)"),

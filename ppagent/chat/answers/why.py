@@ -1,9 +1,13 @@
 """Why it is slow: the verdict, the causes behind it, and what to do, in one screen."""
 
+from collections.abc import Sequence
+
 from ppagent.agent.investigation import Investigation
 from ppagent.agent.summary import cited
+from ppagent.chat.answers.cause import cause_and_state, cause_in_short
+from ppagent.chat.answers.needs import RECORD
 from ppagent.chat.answers.proposals import HINT, declined_lines, proposals_in_short
-from ppagent.chat.answers.topics import telling, topics_in
+from ppagent.chat.answers.topics import Topic, telling, topics_in
 from ppagent.chat.wording import tagged
 from ppagent.report.lines import BLANK, Line, wrapped
 from ppagent.report.own import own_statements
@@ -15,11 +19,12 @@ MOST_PROBES = 3
 def why_lines(found: Investigation, question: str, width: int) -> list[Line]:
     """The answer to "why is it slow?", beginning with what the question itself suspects."""
     label = found.verdict.replace("_", " ").upper()
-    lines = _suspected(found, question, width)
+    lines = suspected_lines(found, question, width)
     lines += wrapped(found.summary, width, f"{label}  ", " " * 11, "verdict")
     if found.verdict == "not_enough_evidence":
         for probe in found.next_probes[:MOST_PROBES]:
             lines += wrapped(f"{probe.tool}: {probe.why} (grade {probe.grade})", width, "  look next   ")
+        lines += wrapped(RECORD, width, "  ") if found.target_kind == "recording" else []
     if found.plan.proposals:
         lines += [BLANK, *proposals_in_short(found, width)]
     lines += declined_lines(found, width)
@@ -30,16 +35,44 @@ def why_lines(found: Investigation, question: str, width: int) -> list[Line]:
         lines += wrapped(f"{found.stopped}: say go on", width, "  NOT FINISHED  ")
     for row in found.denied:
         lines += wrapped(f"{row['tool']} (grade {row['grade']}): {row['why']}", width, "  NOT DONE      ")
-    return [*lines, Line(f"  {HINT}", "dim")] if found.plan.proposals else lines
+    return [*lines, *wrapped(HINT, width, "  ", tone="dim")] if found.plan.proposals else lines
 
 
-def _suspected(found: Investigation, question: str, width: int) -> list[Line]:
-    """Yes or no to what the user's own words point at."""
+def why_again_lines(found: Investigation, width: int) -> list[Line]:
+    """The same answer once more, in short, and what to do with it."""
+    lines = wrapped(f"Nothing has come up that changes the answer: {found.summary}", width, tone="verdict")
+    if found.plan.proposals:
+        first = found.plan.proposals[0]
+        lines += wrapped(tagged(f"{first.id}: {first.title}", first.cites), width, "  next   ")
+        lines.append(Line(f"  /propose {first.id} shows the command, /why what speaks for it", "dim"))
+    elif found.verdict != "healthy":
+        lines.append(Line("  what do you need? tells what would tell more", "dim"))
+    return lines
+
+
+def suspected_lines(found: Investigation, question: str, width: int) -> list[Line]:
+    """Yes, no, or not known yet, to what the user's own words point at."""
     lines: list[Line] = []
     for topic in topics_in(question)[:MOST_TOPICS]:
         hypothesis = telling(topic, found.board)
-        if hypothesis is not None and hypothesis.state == "supported":
-            lines += wrapped(f"You are right about {topic.name}.", width)
-        elif hypothesis is not None and hypothesis.state == "refuted":
-            lines += wrapped(f"It is not {topic.name}: {cited(hypothesis.judgement.against[0])}.", width)
+        if hypothesis is None:
+            continue
+        match hypothesis.state:
+            case "supported":
+                lines += wrapped(f"You are right about {topic.name}.", width)
+            case "refuted":
+                lines += wrapped(f"It is not {topic.name}: {cited(hypothesis.judgement.against[0])}.", width)
+            case _:
+                lines += wrapped(f"{cause_in_short(hypothesis)}.", width)
     return lines
+
+
+def unexplained_lines(found: Investigation, topics: Sequence[Topic], width: int) -> list[Line]:
+    """Why is X so? where none of the causes that X stands for is supported: their states, and what was found."""
+    lines: list[Line] = []
+    for topic in topics[:MOST_TOPICS]:
+        lines += wrapped(f"Nothing found here explains {topic.name}:", width, tone="verdict")
+        for cause_id in topic.causes:
+            hypothesis = found.board.of(cause_id)
+            lines += wrapped(f"{cause_and_state(hypothesis)}.", width, "  ") if hypothesis is not None else []
+    return [*lines, *wrapped(f"Found here: {found.summary}", width, "  ")]

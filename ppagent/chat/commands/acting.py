@@ -9,24 +9,26 @@ from ppagent.chat.answers.setting import read_setting
 from ppagent.chat.commands.command import Command
 from ppagent.chat.doing import NOT_RUN, do
 from ppagent.chat.looking import know
+from ppagent.chat.lookout import look_out
 from ppagent.chat.session import Session
 from ppagent.errors import UserError
 from ppagent.report.lines import Line
 
 BENCH, LIMIT, RELAUNCH = "bench.run", "tune.set_limit", "tune.relaunch"
 LIVE_KEYS = ("--pp-max-micro-batch-size", "--max-micro-batch-size")
-_NUMBERS = re.compile(r"\d+(?:,\d+)*")
+_NUMBERS = re.compile(r"\d+(?:\s*,\s*\d+)*")
+_TOKENS = re.compile(r"(\d+)(?:\s*-\s*(\d+))?\s*tok(?:ens?)?\b", re.I)
+BENCH_FORM = "/bench 1,4,8 20s 16-32 tokens"
 _SECONDS = re.compile(r"(\d+(?:\.\d+)?)\s*s(?:ec\w*)?\b", re.I)
 
 
 def bench(session: Session, words: str) -> None:
     """Loads the server and measures; the levels become evidence."""
-    seconds = _SECONDS.search(words)
-    counts = _NUMBERS.search(_SECONDS.sub("", words))
-    if words and not (seconds or counts):
-        raise UserError(f"/bench does not know what to make of {words}.", "Write /bench 1,4,8 20s.")
-    arguments: dict[str, Any] = {"concurrency": [int(n) for n in counts.group().split(",")]} if counts else {}
-    arguments |= {"seconds": float(seconds[1])} if seconds else {}
+    rest, arguments = _load(words)
+    counts = _NUMBERS.fullmatch(rest)
+    if rest and counts is None:
+        raise UserError(f"/bench does not know what to make of {rest}.", f"Write {BENCH_FORM}.")
+    arguments |= {"concurrency": [int(n) for n in counts.group().split(",")]} if counts else {}
     found = do(session, BENCH, arguments, "you asked for it")
     session.say(level_lines(found, session.screen.width) if found else [Line(NOT_RUN)])
 
@@ -34,9 +36,22 @@ def bench(session: Session, words: str) -> None:
 def try_change(session: Session, words: str) -> None:
     """Tries a proposal or a slot limit: before and after, and back."""
     know(session)
-    tool, arguments, why = _what(session, words)
+    rest, load = _load(words)
+    tool, arguments, why = _what(session, rest)
+    arguments |= load
     found = do(session, tool, arguments, why)
     session.say(trial_lines(found, session.screen.width) if found else [Line(NOT_RUN)])
+    if found and tool == RELAUNCH:
+        look_out(session)
+
+
+def _load(words: str) -> tuple[str, dict[str, Any]]:
+    """How long to measure (20s) and how long answers are to be (16-32 tokens), and the words without them."""
+    seconds, tokens = _SECONDS.search(words), _TOKENS.search(words)
+    arguments: dict[str, Any] = {"seconds": float(seconds[1])} if seconds else {}
+    if tokens:
+        arguments["output_tokens"] = [int(tokens[1]), int(tokens[2] or tokens[1])]
+    return _TOKENS.sub("", _SECONDS.sub("", words)).strip(" ,"), arguments
 
 
 def _what(session: Session, words: str) -> tuple[str, dict[str, Any], str]:
@@ -74,10 +89,15 @@ def _limit(proposal: Proposal) -> int:
 
 
 COMMANDS = (
-    Command("bench", "[1,4,8] [20s]", "Loads the live server, measures, and takes the levels in as evidence.", bench),
+    Command(
+        "bench",
+        "[1,4,8] [20s] [16-32 tokens]",
+        "Loads the live server with so many requests at a time, so long each, and takes what it measures as evidence.",
+        bench,
+    ),
     Command(
         "try",
-        "[P1|limit 2]",
+        "[P1|limit 2] [20s] [16-32 tokens]",
         "Tries a change on the live server, before and after, and puts it back unless it is a better launch.",
         try_change,
         "proposals",

@@ -8,7 +8,7 @@ from ppagent.chat.case import answer_of, ask_causes, ask_cure, ask_question, cas
 from ppagent.chat.commands.command import Command
 from ppagent.chat.home import write_private
 from ppagent.chat.looking import at_work, know
-from ppagent.chat.record import is_live, outcome_lines, record_target, said_before
+from ppagent.chat.record import outcome_lines, record_target, said_before
 from ppagent.chat.session import Session
 from ppagent.errors import ExitStatus, UserError
 from ppagent.record.outcome import End, Outcome
@@ -99,13 +99,12 @@ def record(session: Session, words: str) -> None:
 
 def _keep(session: Session, folder: Path) -> Outcome:
     """Records, and says what came of it. Raises UserError where nothing of a server is in it."""
-    target, width = session.desk.context.target, session.screen.width
-    with at_work(session), session.screen.working(said_before(target)):
+    with at_work(session), session.screen.working(said_before(session)):
         outcome = record_target(session, folder)
     if not outcome.saw_server:
         wrong = f"Nothing of an SGLang server could be read; {folder} holds the rest."
         raise UserError(wrong, "/evidence tells why.", ExitStatus.NOT_ENOUGH_EVIDENCE)
-    session.say(outcome_lines(outcome, folder, is_live(target), width))
+    session.say(outcome_lines(outcome, folder, session.live, session.screen.width))
     return outcome
 
 

@@ -11,6 +11,7 @@ from ppagent.chat.commands.command import Command
 from ppagent.chat.looking import know
 from ppagent.chat.session import Session
 from ppagent.errors import UserError
+from ppagent.evidence.evidence import Evidence
 from ppagent.report.lines import BLANK, Line
 
 MOST_CAUSES = 3
@@ -43,13 +44,26 @@ def evidence(session: Session, words: str) -> None:
     if words and not wanted:
         raise UserError(f"{words} names no evidence.", "Write /evidence E7.")
     if not wanted:
-        session.say(evidence_list(found, session.screen.width))
+        session.say(evidence_list(found, session.archive, session.screen.width))
         return
-    items = [item for item in found.evidence if int(item.id[1:]) in wanted]
+    items = [item for number in dict.fromkeys(wanted) if (item := session.evidence_of(number)) is not None]
     if not items:
         advice = f"The last is {found.evidence[-1].id}." if found.evidence else "Nothing was found yet."
         raise UserError(f"There is no evidence {words}.", advice)
-    session.say([line for item in items for line in evidence_lines(item, session.screen.width)])
+    session.say([line for item in items for line in _unfolded(session, item)])
+
+
+def _unfolded(session: Session, item: Evidence) -> list[Line]:
+    lines = evidence_lines(item, session.screen.width)
+    past = item not in session.desk.ledger.evidence
+    return [*lines, Line("  (of before: nothing is concluded from it any more)", "dim")] if past else lines
+
+
+def again(session: Session, words: str) -> None:
+    """Looks at the live server afresh."""
+    from ppagent.chat.lookout import look_again
+
+    look_again(session)
 
 
 def _chosen(session: Session, words: str) -> tuple[Hypothesis, ...]:
@@ -68,5 +82,6 @@ def _numbers(match: re.Match[str]) -> range:
 COMMANDS = (
     Command("board", "", "Shows every cause with its state.", board),
     Command("why", "[CAUSE]", "Shows what speaks for and against a cause: /why PP001, /why kv pool.", why, "causes"),
+    Command("again", "", "Looks at the live server afresh; what was found so far is kept as what was before.", again),
     Command("evidence", "[E7]", "Lists the evidence, or shows a piece of it whole.", evidence, "evidence"),
 )

@@ -1,0 +1,138 @@
+"""Answers to questions about what is wrong: why it is slow, whether something is the cause, what was seen."""
+
+import re
+from collections.abc import Callable
+
+from ppagent.agent.board import Board, Hypothesis
+from ppagent.chat import phrases
+from ppagent.chat.answers.cause import cause_in_short, cause_lines
+from ppagent.chat.answers.compare import compare_lines
+from ppagent.chat.answers.topics import hypotheses_named, telling, topics_in
+from ppagent.chat.answers.why import suspected_lines, unexplained_lines, why_again_lines, why_lines
+from ppagent.chat.commands.registry import run_command
+from ppagent.chat.kept import kept_in
+from ppagent.chat.looking import investigate, know
+from ppagent.chat.offering import offer_trial, put_off_lines
+from ppagent.chat.past import Before
+from ppagent.chat.questions import Kind
+from ppagent.chat.session import Session
+from ppagent.chat.store import conversations, open_saved
+from ppagent.chat.unclear import cannot
+from ppagent.chat.words import tell
+from ppagent.errors import UserError
+from ppagent.report.lines import BLANK, Line, wrapped
+
+MOST_CAUSES = 3
+
+
+def _why(session: Session, text: str) -> None:
+    investigate(session, text)
+    found, width = session.found(), session.screen.width
+    lines = why_lines(found, "", width)
+    answer = "\n".join(line.text for line in lines)
+    suspected = suspected_lines(found, text, width)
+    shown = why_again_lines(found, width) if answer == session.told else lines
+    session.say([*suspected, *shown, *put_off_lines(session)])
+    session.told = answer
+    offer_trial(session)
+
+
+def _go_on(session: Session, text: str) -> None:
+    session.looked, session.insists = False, True
+    try:
+        investigate(session)
+    finally:
+        session.insists = False
+    session.say(why_lines(session.found(), "", session.screen.width))
+
+
+def _again(session: Session, text: str) -> None:
+    """Afresh where there is a live server that was not looked at afresh just now; else whatever was not asked yet."""
+    if session.live and session.looked:
+        run_command(session, "/again")
+    else:
+        _go_on(session, text)
+
+
+def _cause(session: Session, text: str) -> None:
+    know(session)
+    found, width = session.found(), session.screen.width
+    chosen = _meant(text, found.board)
+    if not chosen:
+        cannot(session, text)
+        return
+    if phrases.ASKS_WHY.search(text) and not any(h.state == "supported" for h in chosen):
+        session.say(unexplained_lines(found, topics_in(text), width))
+        return
+    lines: list[Line] = []
+    for hypothesis in chosen[:MOST_CAUSES]:
+        lines += wrapped(f"{cause_in_short(hypothesis)}.", width, tone="verdict")
+    if len(chosen) == 1:
+        lines += [BLANK, *cause_lines(chosen[0], found, width)]
+    session.say(lines)
+
+
+def _meant(text: str, board: Board) -> tuple[Hypothesis, ...]:
+    """Causes that the text names, by id, by name or by subject."""
+    topics = (h for topic in topics_in(text) if (h := telling(topic, board)) is not None)
+    return tuple({h.id: h for h in (*hypotheses_named(text, board), *topics)}.values())
+
+
+def _evidence(session: Session, text: str) -> None:
+    run_command(session, f"/evidence {' '.join(re.findall(r'E[0-9]+', text))}".rstrip())
+
+
+def _told(session: Session, text: str) -> None:
+    """A statement: it is evidence, and may move the board."""
+    before = session.desk.board() if session.looked else None
+    added = tell(session, text)
+    if len(added) < 2:
+        cannot(session, text)
+        return
+    investigate(session)
+    width = session.screen.width
+    ids = " ".join(item.id for item in added)
+    lines = wrapped(f"Taken down as {ids}: what you say is evidence, the weakest there is.", width)
+    moved = _moved(before, session.desk.board()) if before is not None else ()
+    for says in moved or ("It changes no cause's state.",):
+        lines += wrapped(says, width, "  ")
+    session.say(lines)
+
+
+def _moved(before: Board, after: Board) -> tuple[str, ...]:
+    """Causes whose state has changed."""
+    states = {h.cause_id: h.state for h in before.hypotheses}
+    return tuple(f"{cause_in_short(h)}." for h in after.hypotheses if states.get(h.cause_id) != h.state)
+
+
+def _compare(session: Session, text: str) -> None:
+    """With what was found before the last second look, else with the newest earlier session about the same target."""
+    know(session)
+    before, width = session.before or _earlier(session), session.screen.width
+    if before is None:
+        session.say(wrapped("There is no earlier session about this target to compare with.", width))
+        return
+    session.say(compare_lines(before, tuple(session.desk.ledger.evidence), width))
+
+
+def _earlier(session: Session) -> Before | None:
+    others = (kept for kept in conversations() if kept.id != session.id and kept.target == session.target_text)
+    newest = next((kept for kept in others if kept.evidence), None)
+    if newest is None:
+        return None
+    try:
+        evidence = tuple(kept_in(open_saved(newest.id)).evidence)
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(f"The session {newest.id} is damaged: {error}.", "/sessions lists the others.") from error
+    return Before(f"since session {newest.id} of {newest.at.replace('T', ' ')}", evidence)
+
+
+ABOUT_CAUSES: dict[Kind, Callable[[Session, str], None]] = {
+    "why": _why,
+    "go_on": _go_on,
+    "again": _again,
+    "cause": _cause,
+    "evidence": _evidence,
+    "told": _told,
+    "compare": _compare,
+}

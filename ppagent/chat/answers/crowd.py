@@ -1,0 +1,41 @@
+"""Would more requests help? What was measured at which load, and whether the load is what is short."""
+
+from ppagent.agent.investigation import Investigation
+from ppagent.causes.situation import in_flight, levels, slots
+from ppagent.chat.answers.cause import cause_and_state
+from ppagent.chat.wording import tagged
+from ppagent.report.lines import Line, wrapped
+
+ABOUT_LOAD = ("PP002", "LB001", "PP001", "KV002")
+
+
+def _verdict(found: Investigation) -> str:
+    """Whether more requests at a time would make it faster, in tokens of all."""
+    supported = {h.cause_id for h in found.board.supported}
+    if supported & {"PP002", "LB001"}:
+        return "Yes: there are fewer requests than the server could work on at a time."
+    if "PP001" in supported:
+        return "Not by themselves: slots stand empty although there are requests for them. Fill the slots first."
+    if supported & {"KV001", "KV002", "PP003"}:
+        return "No: requests are held back already, so that more of them would only wait."
+    return "That cannot be told from what was seen: only a measurement at several loads tells (/bench 1,4,8)."
+
+
+def crowd_lines(found: Investigation, width: int) -> list[Line]:
+    """What is known of load and speed."""
+    facts = found.facts
+    lines = wrapped(_verdict(found), width, tone="verdict")
+    measured = levels(facts)
+    if measured:
+        speeds = ", ".join(f"{level.tokens_per_s:.3g} tok/s at C={level.concurrency:g}" for level in measured)
+        cites = tuple(dict.fromkeys(cite for level in measured for cite in level.cites))
+        lines += wrapped(tagged(f"Measured: {speeds}", cites) + ".", width)
+    flying, ring = in_flight(facts), slots(facts)
+    if flying is not None and ring is not None:
+        says = f"{flying.value:.3g} requests in flight, {ring.value:g} slots in the ring"
+        lines += wrapped(tagged(says, tuple(dict.fromkeys((*flying.cites, *ring.cites)))) + ".", width)
+    for cause_id in ABOUT_LOAD:
+        hypothesis = found.board.of(cause_id)
+        if hypothesis is not None and hypothesis.state != "cannot_tell":
+            lines += wrapped(f"{cause_and_state(hypothesis)}.", width, "  ")
+    return [*lines, *wrapped("What a load would give: what if 16 requests with limit 2?", width, "  ", tone="dim")]

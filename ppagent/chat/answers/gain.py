@@ -1,0 +1,26 @@
+"""How much would it bring? Forecasts of the proposals, and the ceiling of this deployment."""
+
+from ppagent.agent.investigation import Investigation
+from ppagent.chat.answers.proposals import range_of
+from ppagent.model.waterfall import LIMIT
+from ppagent.report.lines import Line, wrapped
+from ppagent.report.steps import steps_of
+
+
+def gain_lines(found: Investigation, width: int) -> list[Line]:
+    """A line for each proposal, then the ceiling."""
+    lines: list[Line] = []
+    for step in steps_of(found.plan.proposals):
+        says = f"forecast {range_of(step.predicted)}" if step.predicted is not None else "no forecast"
+        lines += wrapped(f"{step.id}, {step.heading.lower()}: {says}", width, "  ")
+    ceiling = next((step for step in found.plan.waterfall if step.step == LIMIT), None)
+    if ceiling is not None:
+        says = (
+            f"The ceiling at that load, by the bandwidth of the cards' memory with all slots filled and layers even, "
+            f"is about {ceiling.value:.3g} {ceiling.unit}."
+        )
+        lines += wrapped(says, width, "  ")
+    if not lines:
+        says = "Nothing is proposed, so there is no gain to forecast. Of a setting: what if the limit is 2 at C=16?"
+        return wrapped(says, width)
+    return [*lines, *wrapped("A forecast is a range, and only a measurement tells (/try).", width, "  ", tone="dim")]

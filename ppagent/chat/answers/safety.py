@@ -1,0 +1,64 @@
+"""Is it safe? What a measurement, a trial or a proposed change does to the server and its users."""
+
+import re
+from collections.abc import Iterator
+
+from ppagent.agent.approvals import GRADE_MEANS
+from ppagent.agent.investigation import Investigation
+from ppagent.changes.proposal import Proposal
+from ppagent.chat.answers.overview import load_now
+from ppagent.plugins import Grade
+from ppagent.report.lines import Line, wrapped
+
+_BENCH = re.compile(r"\bbench|\bmeasur|\bload\b|\bbenchmark", re.I)
+_TRIAL = re.compile(r"\btry\b|\btrial|\blive\b|\blimit\b|\bP\d\b", re.I)
+_RESTART = re.compile(r"restart|relaunch|reboot|downtime|start(?:ing)? (?:it )?(?:again|anew)", re.I)
+_KINDS = {"live": "changed live", "relaunch": "one restart", "operator": "done by you"}
+
+BENCH = (
+    f"/bench {GRADE_MEANS[Grade.LOAD]}: its requests compete with those of the users while it runs, and it changes "
+    "nothing. It says first what it will do, and asks."
+)
+TRY = (
+    "/try sets one value live, measures before and after, and puts the old value back, also after a crash: running "
+    "requests stay where they are, and some may queue meanwhile. It says first what it will do, and asks."
+)
+RESTART = (
+    "A restart cuts whatever the server is answering, and it does not serve until the model is loaded again. How long "
+    "that takes is not known here: nothing seen has timed it. The way back is the command that runs now."
+)
+READS = "What I do without asking only reads: files, GET requests, read-only commands (/ceiling shows or lowers that)."
+
+
+def safety_lines(found: Investigation, question: str, width: int) -> list[Line]:
+    """What is asked about, and what the server does right now."""
+    live = found.target_kind != "recording"
+    lines: list[Line] = []
+    if not live:
+        says = "This is no live server: nothing can be run on it from here, so nothing can break. On the live one:"
+        lines += wrapped(says, width)
+    about = list(_about(question))
+    for text in about or [READS, *_of_proposals(found)]:
+        lines += wrapped(text, width, "  " if not live else "")
+    now = load_now(found.facts) if live and about else ""
+    return lines + (wrapped(f"When I last looked: {now}.", width) if now else [])
+
+
+def _about(question: str) -> Iterator[str]:
+    if _BENCH.search(question):
+        yield BENCH
+    if _TRIAL.search(question):
+        yield TRY
+    if _RESTART.search(question):
+        yield RESTART
+
+
+def _of_proposals(found: Investigation) -> Iterator[str]:
+    for proposal in found.plan.proposals:
+        yield f"{proposal.id}, {_KINDS[proposal.kind]}: {_risk(proposal)}"
+
+
+def _risk(proposal: Proposal) -> str:
+    risks = "; ".join(proposal.risks) or "no risk is known"
+    cut = "; it cuts what the server is answering" if proposal.kind == "relaunch" else ""
+    return f"{risks}{cut}. Back: {proposal.rollback or 'the command that runs now'}."

@@ -1,0 +1,99 @@
+"""Answers to questions about what was said and done: how sure, how safe, what it means, what it would bring."""
+
+from collections.abc import Callable
+
+from ppagent.agent.board import Board, Hypothesis
+from ppagent.chat.answers.beyond import beyond_lines
+from ppagent.chat.answers.crowd import crowd_lines
+from ppagent.chat.answers.done import done_lines
+from ppagent.chat.answers.gain import gain_lines
+from ppagent.chat.answers.needs import needs_lines
+from ppagent.chat.answers.overview import overview
+from ppagent.chat.answers.page import page_lines
+from ppagent.chat.answers.safety import safety_lines
+from ppagent.chat.answers.sure import sure_lines
+from ppagent.chat.answers.topics import hypotheses_named, telling, topics_in
+from ppagent.chat.looking import know
+from ppagent.chat.questions import Kind
+from ppagent.chat.session import Session
+from ppagent.report.lines import wrapped
+
+MOST_PAGES = 2
+LOG = (
+    "That is text of a log. I read logs through a target, so that every line counts: save it and begin a session about "
+    "it (ppagent chat FILE), or pipe it in: ppagent diagnose - < FILE."
+)
+
+
+def _done(session: Session, text: str) -> None:
+    evidence = (*session.archive, *session.desk.ledger.evidence)
+    session.say(done_lines(session.found(), evidence, session.screen.width))
+
+
+def _safe(session: Session, text: str) -> None:
+    know(session)
+    session.say(safety_lines(session.found(), text, session.screen.width))
+
+
+def _sure(session: Session, text: str) -> None:
+    know(session)
+    session.say(sure_lines(session.found(), session.screen.width))
+
+
+def _gain(session: Session, text: str) -> None:
+    know(session)
+    session.say(gain_lines(session.found(), session.screen.width))
+
+
+def _crowd(session: Session, text: str) -> None:
+    know(session)
+    session.say(crowd_lines(session.found(), session.screen.width))
+
+
+def _needs(session: Session, text: str) -> None:
+    know(session)
+    session.say(needs_lines(session.found(), session.screen.width))
+
+
+def _now(session: Session, text: str) -> None:
+    """What it is and does, as the session began with."""
+    session.say(overview(session.glimpse(), session.screen.width))
+
+
+def _beyond(session: Session, text: str) -> None:
+    know(session)
+    session.say(beyond_lines(session.found(), text, session.screen.width))
+
+
+def _means(session: Session, text: str) -> None:
+    """The page of what is named, else of what was found."""
+    know(session)
+    board, width = session.desk.board(), session.screen.width
+    chosen = _named(text, board) or board.supported
+    if chosen:
+        session.say(page_lines(chosen[:MOST_PAGES], width))
+    else:
+        session.say(wrapped(session.found().summary, width))
+
+
+def _named(text: str, board: Board) -> tuple[Hypothesis, ...]:
+    named = hypotheses_named(text, board)
+    return named or tuple(h for topic in topics_in(text) if (h := telling(topic, board)) is not None)
+
+
+def _log(session: Session, text: str) -> None:
+    session.say(wrapped(LOG, session.screen.width))
+
+
+ASIDES: dict[Kind, Callable[[Session, str], None]] = {
+    "done": _done,
+    "safe": _safe,
+    "sure": _sure,
+    "means": _means,
+    "needs": _needs,
+    "gain": _gain,
+    "crowd": _crowd,
+    "now": _now,
+    "beyond": _beyond,
+    "log": _log,
+}
