@@ -21,7 +21,7 @@ from ppagent.targets.pasted import read_pasted
 from ppagent.targets.target import Artifact, Target
 
 LONGEST_NAME = 500
-_IMAGE_TAG = re.compile(r"sglang:v?(\d+\.\d+\.\d+(?:\.?post\d+)?)")
+_IMAGE_TAG = re.compile(r"sglang:v?(\d+\.\d+\.\d+(?:\.?(?:post|rc|dev)\d+)?)")
 _LIVE = re.compile(r"local|ssh://\S+|[\w.@-]+(?:,[\w.@:/-]+)*")
 """What may name hosts; a command holds a blank."""
 

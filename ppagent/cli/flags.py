@@ -81,7 +81,7 @@ def chosen_catalogue(
     from ppagent.cli.installation import source_of_flags
 
     flags, remarks = flags_of_target(str(target), port)
-    used = f"The flags of SGLang {flags.version}, {source_of_flags(flags)}."
+    used = f"The flags of SGLang {flags.version or 'of unknown version'}, {source_of_flags(flags)}."
     return replace(flags.catalogue, unread=()), (used, *remarks, *flags.remarks)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from ppagent.agent.investigation import Investigation, investigate
 from ppagent.brains.brain import brain_of
+from ppagent.changes.commands import Installed
 from ppagent.changes.plan import make_plan
 from ppagent.plugins import discover
 from ppagent.sglang.flags.history import catalogue_of
@@ -15,7 +16,7 @@ from ppagent.sglang.legality.check import check
 from ppagent.targets.open import open_target
 
 INCIDENTS = Path(__file__).parents[2] / "evals" / "incidents"
-RECORDED = sorted(path.parent.parent.parent for path in INCIDENTS.glob("*/hosts/*/sglang_version.txt"))
+RECORDED = sorted(path.parent for path in INCIDENTS.glob("*/answer.yaml"))
 TOOLS = discover()
 
 
@@ -23,24 +24,22 @@ def diagnosed(recording: Path) -> Investigation:
     return investigate(open_target(str(recording), io.StringIO()), TOOLS, brain=brain_of("rules"), planner=make_plan)
 
 
-@pytest.mark.parametrize("recording", dict.fromkeys(RECORDED), ids=lambda path: path.name)
+@pytest.mark.parametrize("recording", RECORDED, ids=lambda path: path.name)
 def test_every_relaunch_command_is_accepted_by_the_recorded_version(recording: Path) -> None:
     found = diagnosed(recording)
-    version = found.facts.text("engine.version") or ""
-    catalogue = catalogue_of(version)
-    launch = found.facts.text("launch.command")
-    before = (
-        {p.says for p in check(parse_launch(launch, catalogue), version, catalogue) if p.kind == "refused"}
-        if launch
-        else set()
-    )
-    for proposal in found.plan.proposals:
-        if proposal.kind != "relaunch" or not proposal.command:
-            continue
-        refused = [
-            p.says for p in check(parse_launch(proposal.command, catalogue), version, catalogue) if p.kind == "refused"
-        ]
-        assert [says for says in refused if says not in before] == [], proposal.command
+    installed = Installed.of(found.facts)
+    whole = [p.command for p in found.plan.proposals if p.kind == "relaunch" and p.command]
+    assert installed.catalogue is not None or not whole
+    for command in whole:
+        problems = check(
+            parse_launch(command, installed.catalogue),
+            installed.version,
+            installed.catalogue,
+            model_architectures=installed.architectures,
+            num_layers=installed.layers,
+            gpu=installed.gpu,
+        )
+        assert [problem.says for problem in problems if problem.kind == "refused"] == [], command
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,14 @@ def test_a_file_is_read_and_the_image_tells_the_version(tmp_path: Path, capsys: 
     assert "SGLang 0.5.10 refuses" in capsys.readouterr().out
 
 
+def test_an_image_of_a_candidate_is_no_image_of_the_release(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text(f"docker run lmsysorg/sglang:v0.5.10rc0-cu126 {TAKEN}\n")
+    assert run(str(script)) == 0
+    captured = capsys.readouterr()
+    assert captured.out == "SGLang 0.5.10rc0 accepts this launch command.\n" and "0.5.9" in captured.err
+
+
 def test_a_tree_names_its_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     package = tmp_path / "sglang"
     (package / "srt" / "managers").mkdir(parents=True)
