@@ -11,6 +11,7 @@ from ppagent.sglang.flags.source import SERVER_ARGS, InOneGo, SourceTree
 from ppagent.sglang.legality.model_source import takes_stages
 from ppagent.sglang.scheduler_facts import graphs, scheduler
 from ppagent.targets import target
+from ppagent.targets.remote.link import LinkLost
 from ppagent.targets.source_files import SourceFiles
 
 LARGEST_FILE = 1 << 20
@@ -93,6 +94,8 @@ class _Wanted:
     def _take(self, path: str) -> bool:
         try:
             text = self._tree.read(path)
+        except LinkLost:
+            raise
         except ToolError:
             self.left_out.add(path)
             return False

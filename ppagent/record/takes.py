@@ -126,7 +126,7 @@ class Takes:
             for path, text in found.texts.items()
         ]
         remark = "1 file" if len(sizes) == 1 else f"{len(sizes)} files"
-        remark += f", {len(found.left_out)} too large" if found.left_out else ""
+        remark += f", {len(found.left_out)} too large or not to be read" if found.left_out else ""
         self._outcome.add(self._labels[host], "source", sum(sizes), remark)
         self._versions.add(version)
 

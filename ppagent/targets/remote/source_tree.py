@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from ppagent.errors import NotRecorded, ToolError
-from ppagent.targets.remote.link import Link, Ran, run
+from ppagent.targets.remote.link import End, Link, Ran, run
 from ppagent.targets.remote.sections import script
 from ppagent.targets.source_files import LONGEST_LINE, MOST_HITS, compile_safely
 from ppagent.targets.target import SourceHit
@@ -38,6 +38,8 @@ class RemoteSource:
     def _paths(self) -> tuple[str, ...]:
         argv = ["find", str(self._package), "-type", "f", "-not", "-path", "*/__pycache__/*", "-print0"]
         ran = self._run(argv, _LIST_S)
+        if ran.end is not End.EXITED:
+            raise ToolError(f"the installed source ({self._package}) was not listed: {ran.complaint}")
         if not ran.ok and not ran.stdout:
             raise NotRecorded(f"the installed source ({self._package}) cannot be listed: {ran.complaint}")
         return tuple(sorted(self._relative(path) for path in ran.text.split("\0") if path))
@@ -61,11 +63,12 @@ class RemoteSource:
 
     def fetch(self, paths: Iterable[str]) -> None:
         """Reads many files in one go, so that `read` finds them here."""
-        wanted = [path for path in paths if path not in self._held and path in self._paths]
+        known = frozenset(self._paths)
+        wanted = [path for path in paths if path not in self._held and path in known and "\n" not in path]
         if not wanted:
             return
-        argv = ["tar", "-C", str(self._package.parent), "-czf", "-", "--null", "-T", "-"]
-        names = "\0".join(wanted).encode() + b"\0"
+        argv = ["tar", "-C", str(self._package.parent), "-czf", "-", "-T", "-"]
+        names = "".join(f"{path}\n" for path in wanted).encode()
         ran = self._run(argv, _LIST_S, limit=LARGEST_BUNDLE, stdin=names)
         try:
             with tarfile.open(fileobj=io.BytesIO(ran.stdout), mode="r:gz") as bundle:
