@@ -15,6 +15,7 @@ from rich.segment import Segment, Segments
 from rich.text import Text
 
 from ppagent.chat.blocks import Block, finished, rest
+from ppagent.chat.glyphs import fitting
 from ppagent.chat.progress import FRAMES_PER_SECOND, spinner
 from ppagent.report.plain import plain_command
 
@@ -71,7 +72,7 @@ def _show(console: Console, blocks: Iterable[Block]) -> None:
     for block in blocks:
         if block.code:
             for line in plain_command(block.text).split("\n"):
-                console.print(Text(line, "bold"), soft_wrap=True)
+                console.print(Text(fitting(line, console.encoding), "bold"), soft_wrap=True)
         else:
             console.print(Segments(_segments(_rendered(console, block.text, console.options))), end="")
         console.print()
@@ -81,12 +82,12 @@ def _rendered(console: Console, text: str, options: ConsoleOptions) -> list[list
     """Lines of a piece of prose, without empty ones at its ends."""
     lines = console.render_lines(_LeftMarkdown(plain_command(text), hyperlinks=False), options, pad=False)
     filled = [n for n, line in enumerate(lines) if "".join(segment.text for segment in line).strip()]
-    return [_trimmed(line) for line in lines[filled[0] : filled[-1] + 1]] if filled else []
+    return [_trimmed(line, console.encoding) for line in lines[filled[0] : filled[-1] + 1]] if filled else []
 
 
-def _trimmed(line: list[Segment]) -> list[Segment]:
-    """Without the spaces at its end, which a copied line would carry along."""
-    kept = list(line)
+def _trimmed(line: list[Segment], encoding: str) -> list[Segment]:
+    """Without the spaces at its end, which a copied line would carry along, and in signs that the terminal has."""
+    kept = [segment._replace(text=fitting(segment.text, encoding)) for segment in line]
     while kept and not kept[-1].text.strip():
         kept.pop()
     if kept:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol, TextIO
 
+from ppagent.chat.glyphs import fitting
 from ppagent.chat.keys import hushed
 from ppagent.report.lines import Line, Tone
 from ppagent.report.plain import plain_command
@@ -66,10 +67,11 @@ class PlainScreen:
 
     def __init__(self, out: TextIO | None = None) -> None:
         self._out = sys.stdout if out is None else out
+        self._encoding = getattr(self._out, "encoding", None)
 
     def show(self, lines: Iterable[Line]) -> None:
         for line in lines:
-            self._out.write(plain_command(line.text).rstrip() + "\n")
+            self._out.write(fitting(plain_command(line.text).rstrip(), self._encoding) + "\n")
         self._out.flush()
 
     @contextmanager
@@ -78,7 +80,7 @@ class PlainScreen:
 
     def markdown(self, pieces: Iterable[str]) -> str:
         text = "".join(pieces)
-        self._out.write(plain_command(text).rstrip() + "\n")
+        self._out.write(fitting(plain_command(text).rstrip(), self._encoding) + "\n")
         self._out.flush()
         return text
 
@@ -103,7 +105,7 @@ class TerminalScreen:
         from rich.text import Text
 
         for line in lines:
-            text = Text(plain_command(line.text).rstrip(), STYLES[line.tone])
+            text = Text(fitting(plain_command(line.text).rstrip(), self.console.encoding), STYLES[line.tone])
             self.console.print(text, soft_wrap=True)
 
     @contextmanager
