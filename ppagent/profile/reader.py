@@ -137,11 +137,12 @@ class _Reader:
         forwards = self._forwards()
         marked = len(forwards) >= FEWEST_STEPS
         edges = [start for start, _ in forwards] if marked else list(self._extent())
+        kernels = len(self._working) + len(self._collectives) + len(self._waiting)
         return RankSummary(
             array("q", (self._origin + edge for edge in edges)),
             self._parts(forwards, edges),
             marked,
-            len(self._working) + len(self._collectives) + len(self._waiting),
+            kernels,
             tally=step_tally(forwards, sorted(self._steps, key=_start), self._launches, self._graphs),
             modes=Counter(step.mode for _, _, step in self._steps),
             global_rank=self._world.get("rank"),
@@ -152,16 +153,17 @@ class _Reader:
         )
 
     def _parts(self, forwards: Sequence[Span], edges: Sequence[int]) -> dict[str, Sequence[int]]:
-        """What each period was spent on, by the names of the parts and of the marks."""
-        window = Cover([(edges[0], edges[-1])])
+        """What each period was spent on, by the names of the parts and of the marks. Lets go of what it has used."""
         marks = {name: spans.cover() for name, spans in self._marks.items()}
         found: dict[str, Sequence[int]] = {name: cover.between(edges) for name, cover in marks.items()}
-        computing, together = self._working.cover(), self._collectives.cover()
-        found[COLLECTIVES] = together.without(computing).between(edges)
-        busy = computing.joined(together)
-        waiting = self._waiting.cover().without(busy)
-        found[BUSY], found[WAITING] = busy.between(edges), waiting.between(edges)
-        idle = window.without(busy.joined(waiting))
+        busy, together = self._working.taken(), self._collectives.taken()
+        found[COLLECTIVES] = together.without(busy).between(edges)
+        busy = busy.joined(together) if together else busy
+        found[BUSY] = busy.between(edges)
+        waiting = self._waiting.taken().without(busy)
+        found[WAITING] = waiting.between(edges)
+        busy = busy.joined(waiting) if waiting else busy
+        idle = busy.gaps()
         if forwards:
             inside = Cover(forwards)
             found[INSIDE] = idle.shared(inside).between(edges)

@@ -37,6 +37,12 @@ class Spans:
         """The time that any of them takes."""
         return Cover(self)
 
+    def taken(self) -> "Cover":
+        """The same, and nothing is kept here."""
+        found = Cover(self)
+        self._starts, self._ends, self._runs = array("q"), array("q"), [0]
+        return found
+
     def _run(self, begin: int, end: int) -> Iterator[Span]:
         return ((self._starts[at], self._ends[at]) for at in range(begin, end))
 
@@ -102,7 +108,7 @@ class Cover:
         return self.shared(other.gaps())
 
     def gaps(self) -> "Cover":
-        """All other time there is."""
+        """All other time there is, before and after it too."""
         return Cover(zip(chain((FIRST,), self._ends), chain(self._starts, (LAST,)), strict=True))
 
 
