@@ -10,7 +10,7 @@ from ppagent.evidence.json_text import read_json
 from ppagent.targets.files import LARGEST_TEXT_MIB
 from ppagent.targets.open import named_path
 from ppagent.targets.recording import Recording
-from ppagent.targets.target import Artifact, Shared, Target
+from ppagent.targets.target import Artifact, Target
 
 LONGEST_VERSION = 40
 
@@ -35,14 +35,6 @@ def recorded(target: Target, host: str, artifact: Artifact) -> str:
         return ""
     try:
         return target.text(host, artifact)
-    except NotRecorded:
-        return ""
-
-
-def shared(target: Target, artifact: Shared) -> str:
-    """An artifact of the whole deployment; empty where it was not recorded."""
-    try:
-        return target.shared(artifact)
     except NotRecorded:
         return ""
 

@@ -82,8 +82,10 @@ class Row(BaseModel):
     def run(self) -> StatedRun:
         """The row in the model's terms."""
         base_ms, extra_ms = (_each(values, self.pp) for values in (self.stage_ms, self.stage_ms_per_req))
-        stages = tuple(Stage(base, extra, self.host_ms) for base, extra in zip(base_ms, extra_ms, strict=True))
-        burst = self.arrival == "burst"
+        blocks, burst = self.device == "sync", self.arrival == "burst"
+        # A blocking step takes its launch in; what the CPU does around it comes on top, and nothing hides it.
+        launch_ms, around_ms = (0.0, self.host_ms) if blocks else (self.host_ms, 0.0)
+        stages = tuple(Stage(base, extra, launch_ms) for base, extra in zip(base_ms, extra_ms, strict=True))
         load = Load(
             self.concurrency,
             self.input_len,
@@ -93,11 +95,11 @@ class Row(BaseModel):
             lockstep=burst,
         )
         return StatedRun(
-            Ring(stages, self.hop_ms, 0.0, self.pp + self.depth),
+            Ring(stages, self.hop_ms, 0.0, self.pp + self.depth, around_ms),
             load,
             as_in(parse_version(self.version), Admission(self.limit or NO_LIMIT)),
             self.stage_ms_per_tok,
-            Launch.BLOCKS if self.device == "sync" else Launch.EMULATED,
+            Launch.BLOCKS if blocks else Launch.EMULATED,
             self.warm_up_s,
             self.seconds,
         )

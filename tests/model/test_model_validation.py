@@ -70,6 +70,8 @@ def test_the_same_row_under_another_depth_belongs_to_another_curve() -> None:
 def test_a_row_says_whether_its_device_blocks_and_how_its_clients_come() -> None:
     run = Row.model_validate(row(None, 0, 8, 10.0, arrival="burst", device="sync")).run()
     assert run.launch is Launch.BLOCKS
+    assert run.ring.bookkeeping_ms == LAB["host_ms"]
+    assert run.ring.stages[0].host_ms == 0
     assert run.load.lockstep
     assert run.load.start_spread_ms == 0
     assert not run.limited
