@@ -6,7 +6,7 @@ A gap says that something is slow, not what; it counts for a kernel only where a
 from ppagent.causes.cards import card
 from ppagent.causes.cause import Change, Remedy
 from ppagent.causes.physics import architecture_of
-from ppagent.causes.situation import Known, levels, tensor_parallel
+from ppagent.causes.situation import Cites, Known, Level, levels, tensor_parallel
 from ppagent.evidence.evidence import FactValue
 from ppagent.evidence.facts import Facts
 from ppagent.model.roofline import Roofline
@@ -16,24 +16,42 @@ def bandwidth_gap(facts: Facts) -> Known | None:
     """Measured time of a decode step over its floor at peak memory bandwidth, at the lowest measured level.
 
     A well served model lies between 1.5 and 6. None where decode runs without graphs, since launches then make the
-    gap, and where the card, the model or a level is not known.
+    gap, and where the card, the model, the size of its weights or a level is not known.
     """
-    found, model, measured, ranks = card(facts), architecture_of(facts), levels(facts), tensor_parallel(facts)
-    if found is None or model is None or not measured or ranks is None:
-        return None
+    floor = _floor(facts)
     replayed = facts.number("decode.graph_true_share")
-    if replayed is None or replayed < 0.9:
+    if floor is None or replayed is None or replayed < 0.9:
         return None
-    level = measured[0]
-    floor_ms = Roofline(model, found[0], tp=int(ranks.value)).ring_ms(level.concurrency)
-    if floor_ms <= 0:
-        return None
+    roofline, level, cites = floor
+    floor_ms = roofline.ring_ms(level.concurrency)
     says = (
         f"a step takes {level.turn_ms:.1f} ms at {level.concurrency:g} in flight, "
-        f"{level.turn_ms / floor_ms:.0f} times the {floor_ms:.1f} ms that reading the weights takes"
+        f"{level.turn_ms / floor_ms:.1f} times the {floor_ms:.1f} ms that reading the weights takes"
     )
+    return Known(level.turn_ms / floor_ms, cites, says)
+
+
+def times_the_step(facts: Facts, more: int) -> Known | None:
+    """How much longer memory bandwidth makes a decode step of `more` times as many requests, at the lowest level."""
+    floor = _floor(facts)
+    if floor is None:
+        return None
+    roofline, level, cites = floor
+    times = roofline.ring_ms(more * level.concurrency) / roofline.ring_ms(level.concurrency)
+    says = f"by memory bandwidth, {more * level.concurrency:g} requests would take {times:.2f} times the step of these"
+    return Known(times, cites, says)
+
+
+def _floor(facts: Facts) -> tuple[Roofline, Level, Cites] | None:
+    """The roofline and the lowest measured level, with their evidence."""
+    found, model, measured, ranks = card(facts), architecture_of(facts), levels(facts), tensor_parallel(facts)
+    if found is None or model is None or not measured or ranks is None or not model.quantisation.known:
+        return None
+    roofline, level = Roofline(model, found[0], tp=int(ranks.value)), measured[0]
+    if roofline.ring_ms(level.concurrency) <= 0:
+        return None
     cites = level.cites + found[1] + facts.cite("model.num_hidden_layers")
-    return Known(level.turn_ms / floor_ms, tuple(dict.fromkeys(cites)), says)
+    return roofline, level, tuple(dict.fromkeys(cites))
 
 
 def measured_gain(facts: Facts, *names: str) -> Known | None:

@@ -14,8 +14,8 @@ Signals
     flight on average.
 
 What refutes it
-    A standing queue; a speed that no longer grows with the concurrency. With a pipeline whose slots are not filled
-    it is PP001, with fewer requests than stages PP002, and those say more.
+    A standing queue; a speed that no longer grows with the concurrency; the same load that ran faster before. With a
+    pipeline whose slots are not filled it is PP001, with fewer requests than stages PP002, and those say more.
 
 Remedies
     More requests at a time in the test; judge the server at the load it is meant for.
@@ -25,17 +25,23 @@ from ppagent.causes.admission import pool_peak, queue, retractions, standing_que
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.fill import fill_readings
 from ppagent.causes.host import decodes_eagerly
-from ppagent.causes.kernel_gap import bandwidth_gap
+from ppagent.causes.kernel_gap import bandwidth_gap, times_the_step
 from ppagent.causes.load import below_asked, cap_use, growth, hardly_any
+from ppagent.causes.said import said
 from ppagent.causes.situation import in_flight, stages
 from ppagent.evidence.facts import Facts
 
-NEAR_THE_FLOOR = 3.5
-"""Times the floor of memory bandwidth up to which a decode step is in good order; 1.5 to 6 is what is seen."""
+_WAS_FASTER = (
+    r"\b(?:same (?:load|test|benchmark|clients|users|traffic|box|machine)|identical|before|used to)\b.*\d\s*(?:tok|t/s)"
+)
+"""A sentence that sets the speed of the same load, at another time or on a box like this, against the present one."""
 
+AT_THE_FLOOR, FAR_FROM_IT = 1.5, 4.0
+"""Times the floor of memory bandwidth: a decode step up to the first hides nothing, one from the second on may hide
+anything; 1.5 to 6 is what is seen."""
 
-AT_THE_FLOOR = 2.0
-"""Up to here nothing but more requests can give more; above, a slow card or kernel may hide in the step."""
+MANY_MORE = 8
+"""Times the load that is tried on paper."""
 
 
 class OfferedLoadLow:
@@ -57,6 +63,8 @@ class OfferedLoadLow:
             _asked_for_more(facts),
             _hardly_any(facts),
             _near_the_floor(facts),
+            _room(facts),
+            _was_faster(facts),
             _server_is_ill(facts),
             _pipeline(facts),
         )
@@ -117,20 +125,34 @@ def _asked_for_more(facts: Facts) -> Observation | None:
     known = below_asked(facts)
     if known is None:
         return None
-    if known.value < 0.85:
-        return Observation(known.says, known.cites, 0.7, 0.03)
-    return None
+    if known.value >= 0.85:
+        return None
+    # Where nobody knows whether requests wait, the server may as well be what keeps them from being in flight.
+    return Observation(known.says, known.cites, 0.7, 0.03 if queue(facts) is not None else 0.15)
 
 
 def _near_the_floor(facts: Facts) -> Observation | None:
     """A step near what memory bandwidth allows, with the cap far away: only more requests can give more."""
     gap, use = bandwidth_gap(facts), cap_use(facts)
-    if gap is None or use is None or use.value > 0.1 or gap.value > NEAR_THE_FLOOR:
+    if gap is None or use is None or use.value > 0.1 or gap.value >= FAR_FROM_IT:
         return None
     says, cites = f"{gap.says}, and {use.says}", gap.cites + use.cites
-    if gap.value > AT_THE_FLOOR:
-        return Observation(says, cites, 0.8, 0.3)
-    return Observation(says, cites, 0.85, 0.08)
+    beyond = max(0.0, gap.value - AT_THE_FLOOR) / (FAR_FROM_IT - AT_THE_FLOOR)
+    return Observation(says, cites, 0.8, 0.08 + 0.22 * beyond)
+
+
+def _room(facts: Facts) -> Observation | None:
+    """Whether many more requests would take hardly longer a step, since reading the weights is what takes it."""
+    use, longer = cap_use(facts), times_the_step(facts, MANY_MORE)
+    if use is None or use.value > 0.1 or longer is None or longer.value > 1.5:
+        return None
+    return Observation(longer.says, longer.cites, 0.9, 0.4)
+
+
+def _was_faster(facts: Facts) -> Observation | None:
+    """The same load that ran faster before, or runs faster elsewhere, is not what is missing."""
+    spoken = said(facts, _WAS_FASTER)
+    return None if spoken is None else Observation(spoken.says, spoken.cites, 0.1, 0.4)
 
 
 def _hardly_any(facts: Facts) -> Observation | None:

@@ -2,12 +2,15 @@
 
 from ppagent.causes.misreadings import Misreading
 from ppagent.causes.rows import bench_rows, number
-from ppagent.causes.said import stated_rates
+from ppagent.causes.said import said, stated_rates
 from ppagent.causes.situation import Cites, Known, in_flight, levels, stages
 from ppagent.evidence.facts import Facts
 
 CLOSE = 0.15
 """Two rates this near to each other, relative, are taken for the same one."""
+
+_SINCE = r"\b(?:since then|then|dropp?(?:ed|s)|fell|falls|collaps\w*|sank|sinks|went down|slowed down|after that)\b"
+"""Words by which somebody tells of a speed that changed: the slow one is then another time's, and no misreading."""
 
 
 def rates_agree(facts: Facts) -> Known | None:
@@ -55,7 +58,9 @@ def wall_clock_for_decode(facts: Facts) -> Misreading | None:
     own, whole, heavy = _steady(facts), _whole_run(facts), _prefill_heavy(facts)
     if own is None or whole is None or own.value < 1.8 * whole.value:
         return None
-    taken = next((stated for stated in stated_rates(facts) if _close(stated.value, whole.value)), None)
+    # A stated rate is no second figure beside itself.
+    told = stated_rates(facts) if facts.get("bench.levels") is not None else ()
+    taken = next((stated for stated in told if _close(stated.value, whole.value)), None)
     says = f"{whole.value:.4g} tok/s over the whole run, {own.value:.4g} tok/s while it decodes"
     right = f"Take {own.value:.4g} tok/s for decoding: {whole.value:.4g} tok/s holds the prefill of the prompts as well"
     verify = "the client's time between tokens agrees with the log's rate"
@@ -85,7 +90,7 @@ def after_idle(facts: Facts) -> Misreading | None:
     if own is None or not stated or rates_agree(facts) is not None or one_share_of_all(facts) is not None:
         return None
     lowest = min(stated, key=lambda rate: rate.value)
-    if lowest.value > 0.1 * own.value or _steadily_that_slow(facts, lowest.value):
+    if lowest.value > 0.1 * own.value or _steadily_that_slow(facts, lowest.value) or said(facts, _SINCE) is not None:
         return None
     says = f"{lowest.says}, while the log without the lines that follow an idle stretch is at {own.value:.4g} tok/s"
     right = f"Leave out the first decode line after idling: it holds the idle time; steady is {own.value:.4g} tok/s"

@@ -21,7 +21,7 @@ Remedies
 """
 
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.prompts import chunk_tokens, longest_prompt_tokens, prefills_only
+from ppagent.causes.prompts import chunk_tokens, longest_prompt_tokens, pending_of_one, prefills_only
 from ppagent.causes.sighting import version
 from ppagent.causes.situation import stages
 from ppagent.evidence.facts import Facts
@@ -100,13 +100,13 @@ def _runs(facts: Facts, ring_stages: float) -> Observation | None:
         return None
     if run < max(4.0, ring_stages):
         return None
-    pending = facts.number("prefill.pending_tokens.max")
+    pending = pending_of_one(facts)
     if pending is not None and pending >= 2 * chunk.value:
         says = f"{run:g} prefill lines in a row with up to {pending:g} tokens pending ({chunk.says})"
         cites = facts.cite("prefill.longest_run", "prefill.pending_tokens.max") + chunk.cites
         return Observation(says, cites, 0.85, 0.06)
     full = facts.number("prefill.tokens_per_line.max")
-    if pending is None and full is not None and full >= 0.95 * chunk.value:
+    if facts.number("prefill.pending_tokens.max") is None and full is not None and full >= 0.95 * chunk.value:
         says = f"{run:g} prefill lines in a row, with chunks filled to {full:g} of {chunk.value:g} tokens"
         return Observation(says, facts.cite("prefill.longest_run", "prefill.tokens_per_line.max"), 0.7, 0.15)
     return None

@@ -29,6 +29,9 @@ from ppagent.evidence.facts import Facts
 
 _TIMEOUTS = ("watchdog_timeout", "soft_watchdog", "nccl_timeout")
 
+HEALTH_CHECK_TOKENS = 16
+"""A health check prefills a token or a few, and its one answer token comes out of the prefill."""
+
 
 class StageHangs:
     id = "PP008"
@@ -146,10 +149,16 @@ def _no_decode(facts: Facts) -> Observation | None:
     if facts.flag("log.ended_running"):
         says = "batch lines end while requests run, and the server speaks on of other things"
         return Observation(says, facts.cite("log.ended_running"), 0.6, 0.08)
-    if not facts.flag("log.ended_without_decode"):
+    if not facts.flag("log.ended_without_decode") or _probes_only(facts):
         return None
     says = "prefill was logged and no decode line followed"
     return Observation(says, facts.cite("log.ended_without_decode"), 0.4, 0.1)
+
+
+def _probes_only(facts: Facts) -> bool:
+    """Whether all that was prefilled are health checks of a token or a few, after which no decode line is due."""
+    longest = facts.number("prefill.tokens_per_line.max")
+    return longest is not None and longest <= HEALTH_CHECK_TOKENS
 
 
 def _goes_on(facts: Facts) -> Observation | None:

@@ -1,7 +1,10 @@
 """How long prompts are, against the chunk in which they are prefilled."""
 
-from ppagent.causes.situation import Known, arguments_known
+from ppagent.causes.situation import Known, arguments_known, in_flight
 from ppagent.evidence.facts import Facts
+
+SEVERAL = 2.0
+"""Sequences in a prefill line, on average, from which on it is short prompts that are prefilled."""
 
 
 def chunk_tokens(facts: Facts) -> Known | None:
@@ -30,9 +33,28 @@ def _by_bench(facts: Facts) -> Known | None:
     return None
 
 
+def pending_of_one(facts: Facts) -> float | None:
+    """Tokens that a chunked prompt has still to come, by `#pending-token` (0.5.11+); None where that may be others'.
+
+    It counts the waiting requests as well (0.5.23: load_inquirer.py, _get_num_pending_tokens): a burst of short
+    prompts shows as much.
+    """
+    pending = facts.number("prefill.pending_tokens.max")
+    if pending is None or _of_the_queue(facts, pending):
+        return None
+    return pending
+
+
+def _of_the_queue(facts: Facts, pending: float) -> bool:
+    """Whether requests of the known length, or several in every line, account for it."""
+    load, prompt = in_flight(facts), _by_bench(facts)
+    if load is not None and prompt is not None:
+        return pending <= load.value * prompt.value
+    return (facts.number("prefill.new_seq.mean") or 1.0) > SEVERAL
+
+
 def _by_pending(facts: Facts) -> Known | None:
-    """`#pending-token` (0.5.11+) counts what a chunked prompt has still to come."""
-    pending, line = facts.number("prefill.pending_tokens.max"), facts.number("prefill.tokens_per_line.max")
+    pending, line = pending_of_one(facts), facts.number("prefill.tokens_per_line.max")
     if not pending or line is None:
         return None
     tokens = pending + line

@@ -81,7 +81,72 @@ def test_a_step_well_above_the_floor_may_hide_a_slow_card(times: float, state: s
 def test_a_speed_that_the_log_has_itself_is_no_line_after_idling() -> None:
     log: dict[str, FactValue] = {"args.pp_size": 1, "launch.command": "sglang serve m", "decode.lines": 40}
     rates: dict[str, FactValue] = {f"decode.throughput.{name}": 430.0 for name in ("p50", "p95", "max")}
-    said: dict[str, FactValue] = {"stated.sentences": ["Since then we get 29 tok/s."]}
+    said: dict[str, FactValue] = {"stated.sentences": ["We get 29 tok/s."]}
     steady = judged(cause_of("ME001"), {**log, **rates, **said, "decode.throughput.min": 428.0})
     slowed = judged(cause_of("ME001"), {**log, **rates, **said, "decode.throughput.min": 22.0})
-    assert steady.confidence > 0.5 > slowed.confidence
+    told = {"stated.sentences": ["Since then we get 29 tok/s."]}
+    changed = judged(cause_of("ME001"), {**log, **rates, **told, "decode.throughput.min": 428.0})
+    assert steady.confidence > 0.5 > max(slowed.confidence, changed.confidence)
+
+
+def test_pending_tokens_of_a_burst_of_short_prompts_are_no_long_prompt() -> None:
+    burst: dict[str, FactValue] = {
+        "args.pp_size": 4,
+        "args.chunked_prefill_size": 8192,
+        "decode.lines": 40,
+        "decode.longest_gap_s": 5.0,
+        "prefill.lines": 12,
+        "prefill.longest_run": 7,
+        "prefill.tokens_per_line.max": 7200,
+        "prefill.new_seq.mean": 5.0,
+        "prefill.pending_tokens.max": 30000,
+    }
+    assert judged(cause_of("PP005"), burst).state != "supported"
+    known_prompts = burst | {"bench.levels": [level(32, 400, input_len=1200)], "prefill.new_seq.mean": 1.0}
+    assert judged(cause_of("PP005"), known_prompts).state != "supported"
+    others = known_prompts | {"bench.levels": [level(4, 60, input_len=400)]}
+    assert judged(cause_of("PP005"), others).state == "supported"
+
+
+def test_fewer_in_flight_than_asked_for_counts_little_while_nobody_knows_whether_they_wait() -> None:
+    asked = {"bench.levels": [level(128, 2600, achieved_concurrency=15.5)]}
+    calm: dict[str, FactValue] = {
+        "decode.lines": 80,
+        "decode.queue_req.mean": 0.0,
+        "decode.queue_share": 0.0,
+        "decode.running_req.p95": 16,
+    }
+    assert judged(cause_of("LB001"), asked).state != "supported"
+    assert judged(cause_of("LB001"), asked | calm).state == "supported"
+
+
+def test_a_stated_rate_does_not_prove_itself_a_figure_misread() -> None:
+    alone: dict[str, FactValue] = {
+        "stated.levels": [{"concurrency": 6, "output_throughput": 29}],
+        "decode.lines": 40,
+        "decode.throughput.p50": 429.0,
+        "decode.throughput.min": 420.0,
+        "prefill.share_of_lines": 0.6,
+    }
+    then = alone | {"stated.question": "Four sessions ran well. Since then six get 20 to 38 tok/s."}
+    assert judged(cause_of("ME001"), then).state != "supported"
+
+
+@pytest.mark.parametrize(("tokens", "hangs"), [(1, False), (700, True)])
+def test_health_checks_need_no_decode_line(tokens: float, hangs: bool) -> None:
+    quiet = {"log.lines": 90, "log.ended_without_decode": True, "prefill.tokens_per_line.max": tokens}
+    told = judged(cause_of("PP008"), {**RING, **quiet}).because
+    assert any("no decode line followed" in o.says for o in told) is hangs
+
+
+def test_a_load_that_ran_faster_before_is_not_too_low_a_load() -> None:
+    few: dict[str, FactValue] = {
+        "bench.levels": [level(8, 130), level(4, 66)],
+        "decode.lines": 80,
+        "decode.queue_req.mean": 0.0,
+        "decode.queue_share": 0.0,
+        "decode.running_req.p95": 8,
+    }
+    before = few | {"stated.sentences": ["Before the move the same load gave 243.6 tok/s."]}
+    assert not judged(cause_of("LB001"), few).against
+    assert any("same load gave 243.6 tok/s" in o.says for o in judged(cause_of("LB001"), before).against)

