@@ -10,6 +10,8 @@ from pathlib import Path
 
 from ppagent.errors import ExitStatus, UserError
 from ppagent_evals.brains import BASELINES, NAMES, VARYING, brain_to_score
+from ppagent_evals.calibration_data import first_sight, told_of
+from ppagent_evals.calibration_table import calibration_text
 from ppagent_evals.check_case import faults_of
 from ppagent_evals.peers import peers_line, peers_of
 from ppagent_evals.perturb import VariantResult, run_variant, summary, variants_of
@@ -37,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--compare", type=Path, metavar="BEFORE.json", help="show what got better and worse since a saved run")
     add("--min-score", type=float, default=0.0, metavar="SHARE", help="exit 1 when fewer cases pass (0 to 1)")
     add("--perturb", action="store_true", help="also spoil every case and count wrong causes")
+    add("--calibration", action="store_true", help="compare told confidences with what held, in two halves")
     add("--check", action="store_true", help="say what each case lacks, and score nothing")
     add("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="cases at a time")
     add("--seconds", type=float, metavar="S", help="time-out of a case (60; 900 with a model)")
@@ -66,7 +69,9 @@ def run(args: argparse.Namespace) -> int:
         case "markdown":
             print("\n\n".join(part for part in _markdown(summaries, args) if part))
         case _:
-            print("\n\n".join(part for part in _text(args, results, summaries, spoiled) if part))
+            parts = _text(args, results, summaries, spoiled)
+            parts += [_calibration(recordings, results, spoiled)] if args.calibration else []
+            print("\n\n".join(part for part in parts if part))
     return ExitStatus.OK if summaries[0].passed >= args.min_score else ExitStatus.FAILURE
 
 
@@ -98,6 +103,15 @@ def _text(
     if args.compare is not None:
         parts.append("\n".join(compare(args.compare, results)) or "no case changed")
     return parts
+
+
+def _calibration(
+    recordings: tuple[Path, ...], results: dict[str, list[CaseResult]], spoiled: list[VariantResult]
+) -> str:
+    from ppagent.causes.calibration import calibration
+
+    told = told_of(next(iter(results.values())), spoiled, recordings)
+    return calibration_text(told, first_sight(recordings), calibration())
 
 
 def _check(folders: list[Path]) -> int:

@@ -18,5 +18,10 @@ def diagnosed_by(name: str, model: str, base_url: str, recording: Path) -> Docum
 
     brain = brain_of(name, model=model, base_url=base_url)
     found = investigate(open_target(str(recording), sys.stdin), discover(), brain=brain, planner=make_plan)
-    document: Document = json.loads(as_json(found))
-    return document
+    document = json.loads(as_json(found))
+    computed = {h.cause_id: round(h.judgement.posterior, 6) for h in found.board.hypotheses}
+    for hypothesis in document["hypotheses"]:
+        if hypothesis["cause"] in computed:
+            hypothesis["posterior"] = computed[hypothesis["cause"]]
+    scored: Document = document
+    return scored

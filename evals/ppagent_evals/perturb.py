@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ppagent.errors import PpagentError
 from ppagent_evals.answer import Answer, read_answer
+from ppagent_evals.confidence import Confidence, confidences_of
 from ppagent_evals.runner import Diagnose
 from ppagent_evals.scorer import Document
 from ppagent_evals.spoilers import LOG_SPOILERS, Lines, Spoil, remove, rewrite, spoilers_of_folder
@@ -39,8 +40,7 @@ class VariantResult:
     verdict: str
     wrongly_healthy: bool = False
     """Whether it was called healthy though the whole recording is of a server with a fault."""
-    confidences: tuple[tuple[str, float, bool], ...] = ()
-    """(cause, posterior, whether the answer has it) of every hypothesis with evidence."""
+    confidences: tuple[Confidence, ...] = ()
 
 
 def variants_of(recording: Path) -> Iterator[Variant]:
@@ -89,11 +89,7 @@ def _result(variant: Variant, document: Document, answer: Answer) -> VariantResu
         tuple(sorted(supported - accepted)),
         document["verdict"],
         wrongly_healthy=document["verdict"] == "healthy" and answer.verdict == "diagnosed",
-        confidences=tuple(
-            (h["cause"], h["confidence"], h["cause"] in accepted)
-            for h in hypotheses
-            if h.get("because") or h.get("against")
-        ),
+        confidences=confidences_of(document, answer),
     )
 
 

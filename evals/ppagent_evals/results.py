@@ -88,7 +88,7 @@ def _share(values: Sequence[float]) -> float | None:
 
 
 def _told(results: Sequence[CaseResult]) -> list[tuple[float, bool]]:
-    return [(p, held) for result in results for _, p, held in result.confidences]
+    return [(told.told, told.held) for result in results for told in result.confidences]
 
 
 def brier_score(results: Sequence[CaseResult]) -> float | None:

@@ -11,6 +11,7 @@ from types import FrameType
 
 from ppagent.errors import PpagentError, UserError
 from ppagent_evals.answer import Origin, read_answer, read_origin
+from ppagent_evals.confidence import Confidence, confidences_of
 from ppagent_evals.scorer import Document, Score, score
 
 Diagnose = Callable[[Path], Document]
@@ -29,8 +30,7 @@ class CaseResult:
     error: str = ""
     verdict: str = ""
     supported: tuple[str, ...] = ()
-    confidences: tuple[tuple[str, float, bool], ...] = ()
-    """(cause, posterior, whether the answer has it) of every hypothesis that was decided or left open."""
+    confidences: tuple[Confidence, ...] = ()
     repeat: int = 0
     """Which run of the same case this is, from 0."""
     calls: int = 0
@@ -109,18 +109,15 @@ def run_case(recording: Path, diagnose: Diagnose, seconds: float) -> CaseResult:
     took = monotonic() - started
     if document is None:
         return CaseResult(recording.name, origin, None, took, error)
-    held = {*answer.causes, *answer.also_accepted}
-    hypotheses, cost = document["hypotheses"], document["cost"]
+    cost = document["cost"]
     return CaseResult(
         recording.name,
         origin,
         score(document, answer, recording),
         took,
         verdict=document["verdict"],
-        supported=tuple(sorted(h["cause"] for h in hypotheses if h["state"] == "supported")),
-        confidences=tuple(
-            (h["cause"], h["confidence"], h["cause"] in held) for h in hypotheses if h["because"] or h["against"]
-        ),
+        supported=tuple(sorted(h["cause"] for h in document["hypotheses"] if h["state"] == "supported")),
+        confidences=confidences_of(document, answer),
         calls=sum(cost["tool_calls"].values()),
         steps=cost.get("steps", 0),
         tokens=cost.get("tokens", 0),

@@ -10,6 +10,7 @@ from ppagent.causes.host import decodes_eagerly
 from ppagent.causes.judge import Judgement, State, judge, reconsider
 from ppagent.causes.said import unexplained_gap
 from ppagent.causes.situation import arguments_known, no_cuda, stages
+from ppagent.causes.stage_times import stages_seen
 from ppagent.evidence.facts import Facts
 
 Verdict = Literal["diagnosed", "healthy", "not_enough_evidence"]
@@ -124,7 +125,17 @@ def health_lacks(facts: Facts) -> tuple[Probe, ...]:
     lacking = []
     if not any(facts.get(name) is not None for name in SPEED_TOLD):
         lacking.append(Probe("bench.results", "nothing but the log tells how fast it is, and for how many requests", 0))
+    if not stages_seen(facts):
+        lacking.append(_stage_probe(facts))
     return tuple(lacking)
+
+
+def _stage_probe(facts: Facts) -> Probe:
+    """What would show a stage that is slower than the others; equal layers do not."""
+    if no_cuda(facts) is None:
+        return Probe("gpu.samples", "whether one stage is slower than the others shows on their cards", 2)
+    why = "one request alone, and all slots filled, would show whether one stage is slower than the others"
+    return Probe("bench.results", why, 0)
 
 
 def suspects(facts: Facts) -> tuple[str, ...]:
@@ -146,6 +157,6 @@ def _likely_faults(board: Board, facts: Facts) -> tuple[Hypothesis, ...]:
         h
         for h in board.in_state("open")
         if h.cause_id not in NOT_A_FAULT
-        and h.judgement.confidence > LIKELY_FROM
+        and h.judgement.posterior > LIKELY_FROM
         and any(want in facts for want in h.judgement.cause.wants)
     )

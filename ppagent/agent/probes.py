@@ -34,7 +34,7 @@ def next_probes(board: Board, facts: Facts | None = None, limit: int = MOST_PROB
     worth: dict[str, float] = defaultdict(float)
     best: dict[str, tuple[float, Probe]] = {}
     for hypothesis in (*undecided(board), *board.supported):
-        bits = uncertainty(hypothesis.judgement.confidence)
+        bits = uncertainty(hypothesis.judgement.posterior)
         for probe in hypothesis.judgement.probes:
             worth[probe.tool] += bits / GRADE_COST[probe.grade]
             if probe.tool not in best or bits > best[probe.tool][0]:

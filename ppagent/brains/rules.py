@@ -35,7 +35,7 @@ def gain(offer: Offer, hypotheses: tuple[Hypothesis, ...], facts: Facts) -> tupl
     """Bits of uncertainty per cost of grade that `offer` could remove, and up to three causes it bears on, most
     uncertain first."""
     bits = {
-        h.cause_id: uncertainty(h.judgement.confidence)
+        h.cause_id: uncertainty(h.judgement.posterior)
         for h in hypotheses
         if _unsettled(h) and any(want not in facts and offer.may_tell(want) for want in h.judgement.cause.wants)
     }
@@ -46,7 +46,7 @@ def gain(offer: Offer, hypotheses: tuple[Hypothesis, ...], facts: Facts) -> tupl
 def _unsettled(hypothesis: Hypothesis) -> bool:
     if hypothesis.state in ("open", "cannot_tell"):
         return True
-    return SETTLED_BELOW < hypothesis.judgement.confidence < SETTLED_ABOVE
+    return SETTLED_BELOW < hypothesis.judgement.posterior < SETTLED_ABOVE
 
 
 def _within_reach(offer: Offer, view: View) -> bool:

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from ppagent.causes.calibration import calibration
 from ppagent.causes.cause import Cause, Observation, Probe
 from ppagent.causes.trials import trial_observations
 from ppagent.evidence.facts import Facts
@@ -23,10 +24,12 @@ class Judgement:
     cause: Cause
     state: State
     confidence: float
-    """Posterior probability that the cause holds."""
+    """Probability that the cause holds: the posterior, as the recorded incidents calibrate it."""
     because: tuple[Observation, ...]
     against: tuple[Observation, ...]
     probes: tuple[Probe, ...]
+    posterior: float
+    """As computed, before it is calibrated: what states, and the choice of the next question, go by."""
 
 
 def judge(cause: Cause, facts: Facts) -> Judgement:
@@ -40,10 +43,11 @@ def reconsider(judgement: Judgement, further: Observation) -> Judgement:
 
 
 def _judgement(cause: Cause, observed: tuple[Observation, ...], probes: tuple[Probe, ...]) -> Judgement:
-    confidence = posterior(cause.prior, observed)
+    computed = posterior(cause.prior, observed)
     because = tuple(sorted((o for o in observed if o.supports), key=weight, reverse=True))
     against = tuple(sorted((o for o in observed if not o.supports), key=weight, reverse=True))
-    return Judgement(cause, _state(confidence, because, against, probes), confidence, because, against, probes)
+    state = _state(computed, because, against, probes)
+    return Judgement(cause, state, calibration().told(computed), because, against, probes, computed)
 
 
 def posterior(prior: float, observed: tuple[Observation, ...]) -> float:
