@@ -1,8 +1,10 @@
 """A trial that died left a note; whoever comes to that server next is told, and asked whether to put things back."""
 
+import re
 import sys
 from typing import TYPE_CHECKING
 
+from ppagent.bench.endpoint import is_url
 from ppagent.cli.common import note, somebody_there
 from ppagent.errors import PpagentError, ToolError
 
@@ -28,7 +30,7 @@ def offer_restore(reached: "Reached", target: str, *, allowed: bool = False) -> 
         return True
     note(f"{left.says}.")
     if left.kind == "relaunch" or not (allowed or _agreed()):
-        note(f"put it back with: ppagent try {target} --restore")
+        note(f"put it back with: {restoring(target, left.server)}")
         return False
     try:
         note(f"{restore(left, reached.control)}.")
@@ -36,6 +38,12 @@ def offer_restore(reached: "Reached", target: str, *, allowed: bool = False) -> 
         note(f"not put back: {error}.")
         return False
     return True
+
+
+def restoring(target: str, server: str) -> str:
+    """The command that restores; it names the port, since several servers may run on a host."""
+    port = "" if is_url(target) else re.split(r"[:/]", server)[-1]
+    return f"ppagent try {target}{f' --port {port}' if port.isdecimal() else ''} --restore"
 
 
 def remind(target: "Target", text: str) -> None:
@@ -61,7 +69,7 @@ def remind(target: "Target", text: str) -> None:
         name = ""
     for left in notes:
         if left.server == name or left.launch.get("target") == text:
-            note(f"{left.says}. Put it back with: ppagent try {text} --restore")
+            note(f"{left.says}. Put it back with: {restoring(text, left.server)}")
 
 
 def _agreed() -> bool:

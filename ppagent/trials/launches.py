@@ -49,7 +49,8 @@ def new_launch(
     installed = Installed(known, flags, launch, None, (), None, "", False)
     made = relaunch_command(change, installed)
     if made.refused:
-        raise UserError(f"{installed.words} would refuse the new launch: {made.refused}.", "Choose another change.")
+        why = made.refused.rstrip(".")
+        raise UserError(f"{installed.words} would refuse the new launch: {why}.", "Choose another change.")
     if not made.command:
         raise UserError("The command of the process cannot be edited safely.", "Relaunch by hand.")
     env, words = _split(made.command)
