@@ -43,7 +43,7 @@ def test_the_traffic_of_others_shows_the_gain_and_nothing_is_sent() -> None:
     with FakeServer(base_ms=3, per_request_ms=1.5) as server, traffic(server):
         control = Control(server.endpoint)
         change = LiveChange(control, server.url, read_limit(control), 2)
-        outcome = run_live(change, ObservedTraffic(control), seconds=1.0)
+        outcome = run_live(change, ObservedTraffic(control), seconds=3.0)
         assert outcome.comparison.outcome == "better"
         assert outcome.traffic.startswith("the traffic that is there")
         assert server.limit == 16

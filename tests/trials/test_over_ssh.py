@@ -1,5 +1,6 @@
 """Loads and trials over a real sshd, the connection cut in the middle among them."""
 
+import json
 import os
 import signal
 import threading
@@ -94,3 +95,20 @@ def _when(holds: Callable[[], bool], then: Callable[[], object]) -> threading.Th
     thread = threading.Thread(target=wait, daemon=True)
     thread.start()
     return thread
+
+
+def test_a_relaunch_over_ssh_is_measured_and_rolled_back(
+    server: Served, box: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ppagent.trials.relaunch.ITSELF_S", 0.2)
+    monkeypatch.setattr("ppagent.trials.watch.BETWEEN_LOOKS_S", 0.1)
+    change = {"set": {"--pp-max-micro-batch-size": "2"}, "unset": [], "env": {}}
+    report = tmp_path / "report.json"
+    report.write_text(json.dumps({"proposals": [{"id": "P1", "kind": "relaunch", "change": change}]}))
+    words = ["--proposal", "P1", "--report", str(report), "--yes", "5", "--keep", "never", "--no-answers"]
+    assert over_ssh(server, "try", *words, *LOAD, "--seconds", "1", "--turnovers", "1", "--max-seconds", "60") == 0
+    told = capsys.readouterr()
+    assert "+ --pp-max-micro-batch-size 2" in told.err
+    assert "the old launch serves again" in told.out
+    assert (server.limit, all_notes()) == (16, ())
+    assert _pids(server.url) != [server.process.pid]

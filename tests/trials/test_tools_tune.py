@@ -141,7 +141,7 @@ def test_an_allowed_experiment_becomes_evidence_that_moves_its_cause(
     assert [request.grade for request in asked] == [3]
     assert "16 -> 2 -> 16" in asked[0].does
     judgement = found.board.hypotheses[0].judgement
-    assert any("as its cause foretold" in observation.says for observation in judgement.because)
+    assert any("was tried" in observation.says for observation in (*judgement.because, *judgement.against))
     assert server.limit == 16
 
 
