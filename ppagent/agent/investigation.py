@@ -22,6 +22,7 @@ from ppagent.causes.cause import Cause, Probe
 from ppagent.changes.proposal import Plan
 from ppagent.evidence.evidence import Evidence, Missing
 from ppagent.evidence.facts import Facts
+from ppagent.evidence.masking import mask
 from ppagent.plugins import Grade, ToolContext, ToolSource
 from ppagent.sessions import FIRST_KIND, Recorder, Unrecorded, new_session
 from ppagent.targets.target import Target
@@ -86,7 +87,7 @@ def investigate(
         planner=planner,
         budget=budget or Budget(),
         ceiling=ceiling,
-        question=question,
+        question=mask(question),
         can_ask=approver is not None,
         watch=watch,
         recorder=recorder or Unrecorded(),

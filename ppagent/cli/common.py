@@ -45,6 +45,7 @@ def somebody_there() -> bool:
 
 def note(sentence: str) -> None:
     """A remark beside the output: on the standard error, so that the output stays a document."""
+    from ppagent.evidence.masking import mask
     from ppagent.report.plain import plain
 
-    sys.stderr.write(f"ppagent: {plain(sentence)}\n")
+    sys.stderr.write(f"ppagent: {plain(mask(sentence))}\n")

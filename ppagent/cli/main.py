@@ -63,9 +63,7 @@ class _Parser(argparse.ArgumentParser):
     """Repeats what was typed without what could steer the terminal."""
 
     def error(self, message: str) -> NoReturn:
-        from ppagent.report.plain import plain
-
-        super().error(plain(message))
+        super().error(_shown(message))
 
 
 def _run(words: list[str]) -> int:
@@ -131,10 +129,16 @@ def _suggestion(word: str) -> str:
 
 
 def _say(sentence: str, status: ExitStatus) -> int:
+    sys.stderr.write(f"ppagent: {_shown(sentence)}\n")
+    return status
+
+
+def _shown(text: str) -> str:
+    """What repeats the user's or another's words, without what steers a terminal and without secrets: it is logged."""
+    from ppagent.evidence.masking import mask
     from ppagent.report.plain import plain
 
-    sys.stderr.write(f"ppagent: {plain(sentence)}\n")
-    return status
+    return plain(mask(text))
 
 
 if __name__ == "__main__":

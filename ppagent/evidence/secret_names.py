@@ -3,7 +3,10 @@
 import re
 
 _ENDS = (
-    r"(?:api[ _-]?key|access[_-]?key(?:[_-]?id)?|(?:secret|private|signing|encryption|master|account|watermark)[_-]?key"
+    r"(?:api[ _-]?key|access[_-]?key(?:[_-]?id)?"
+    r"|(?:secret|private|signing|encryption|master|account|watermark|openai|anthropic|azure|storage|shared|auth|kaggle|hf)"
+    r"[_-]?key"
+    r"|connection[_-]?string|webhook(?:[_-]?url)?|_pat"
     r"|secret|passw(?:or)?d|passphrase|[_.-]pwd|credential|(?:basic|proxy)[_-]?auth|authorization|cookie|token)"
 )
 _COUNTED = frozenset(
@@ -14,8 +17,11 @@ _COUNTED = frozenset(
     """.split()  # noqa: SIM905 - a list of quoted words would be harder to read
 )
 
-NAME = rf"(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{{0,80}}?{_ENDS}(?:(?<!token)s)?(?:_?(?:b|b64|base64|\d{{1,3}}))?(?![\w-])"
-"""A secret's name as it stands in text, dashes of an option included."""
+NAME = (
+    rf"(?<![A-Za-z0-9_.-])(?:[A-Za-z0-9_.-]{{0,80}}?{_ENDS}(?:(?<!token)s)?(?:_?(?:b|b64|base64|\d{{1,3}}))?"
+    r"|--[A-Za-z0-9][\w-]{0,60}[_-]key|(?-i:[A-Z][A-Z0-9_]{1,60}_KEY))(?![\w-])"
+)
+"""A secret's name as it stands in text, dashes of an option included; options and variables of any key are."""
 
 _NAME = re.compile(NAME, re.IGNORECASE)
 _PART = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+")

@@ -162,7 +162,7 @@ def by_time(scrapes: Sequence[Scrape]) -> list[int]:
 
 
 def seconds_between(scrapes: Sequence[Scrape]) -> float | None:
-    """From the first scrape to the last; None where a time is missing, they are not in order or more than a day apart."""
+    """From the first scrape to the last; None where a time is missing, not in order or over a day apart."""
     times = [scrape.at for scrape in scrapes]
     if len(times) < 2 or times[0] is None or times[-1] is None:
         return None

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import fmean
 
+from ppagent.evidence.digits import whole_number
+from ppagent.evidence.kept import LARGEST_NUMBER
 from ppagent_tools.reading import CsvRow, Document, csv_rows, number
 
 BUSY_PERCENT = 10.0
@@ -21,6 +23,21 @@ _REASON_WORDS = {
     "hw_thermal": r"hw[ _]thermal(?:[ _]slowdown)?",
     "hw_power_brake": r"hw[ _]power[ _]brake(?:[ _]slowdown)?",
 }
+_TELLING = frozenset(
+    (
+        "index",
+        "name",
+        "uuid",
+        "pci.bus_id",
+        "utilization.gpu",
+        "power.draw",
+        "memory.used",
+        "temperature.gpu",
+        "clocks.sm",
+    )
+)
+_MOST_W = 10_000.0
+"""More than any card draws."""
 _TIME_FORMATS = ("%Y/%m/%d %H:%M:%S.%f", "%Y/%m/%d %H:%M:%S")
 
 
@@ -32,9 +49,10 @@ class Sample:
     row: CsvRow
 
     def value(self, *columns: str) -> float | None:
-        """The first of these columns that holds a number; none of what a card tells is below zero."""
-        numbers = (number(self.row.cells.get(column)) for column in columns)
-        return next((value for value in numbers if value is not None and value >= 0), None)
+        """The first of these columns that holds a number that a card can tell: none is below zero, no share above the
+        whole, and a card without power answers nothing (a virtual one says 0 W for "not known")."""
+        numbers = ((column, number(self.row.cells.get(column))) for column in columns)
+        return next((value for column, value in numbers if value is not None and _can_be(column, value)), None)
 
     @property
     def time(self) -> datetime | None:
@@ -75,15 +93,24 @@ class Sample:
         return tuple(name for name, words in _REASON_WORDS.items() if re.search(words, text, re.IGNORECASE))
 
 
+def _can_be(column: str, value: float) -> bool:
+    if column.startswith("power."):
+        return 0 < value < _MOST_W
+    return 0 <= value <= (100 if column.startswith("utilization.") else LARGEST_NUMBER)
+
+
 def read_samples(found: Document) -> list[list[Sample]]:
     """The samples, moment by moment: a new one begins where an index comes again."""
     moments: list[list[Sample]] = []
     seen: set[str] = set()
-    for place, row in enumerate(csv_rows(found, _plain)):
-        text = row.cells.get("index", "") or _index_of(row, place, moments)
-        if not re.fullmatch(r"\d+", text):
-            raise found.error(f"{text!r} is no GPU index", row.number)
-        sample = Sample(str(int(text)), row)
+    rows = csv_rows(found, _plain)
+    if not _TELLING & set(rows[0].cells):
+        raise found.error("no column of nvidia-smi is in its header (index, name, utilization.gpu, power.draw ...)", 1)
+    for place, row in enumerate(rows):
+        index = whole_number(row.cells.get("index", "") or _index_of(row, place, moments))
+        if index is None:
+            raise found.error(f"{row.cells.get('index', '')[:40]!r} is no GPU index", row.number)
+        sample = Sample(str(index), row)
         if not moments or sample.index in seen:
             moments.append([])
             seen = set()

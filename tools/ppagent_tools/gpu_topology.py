@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from ppagent.errors import ToolError
+from ppagent.errors import NotRecorded, ToolError
 from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.plugins import ToolContext
 from ppagent.targets.target import Artifact
@@ -58,6 +58,8 @@ def read_links(found: Document) -> list[Link]:
             continue
         links += _row(found, place, int(cells[0][3:]), dict(zip(columns, cells[1:], strict=False)), lines[place])
     if not links:
+        if sum(bool(re.match(r"\s*GPU\d+\s+\S*X\b", line)) for line in plain) == 1:
+            raise NotRecorded(f"{found.place}: one GPU alone has no link")
         raise found.error("the matrix has no pair of GPUs", start + 1)
     return links
 

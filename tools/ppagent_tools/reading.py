@@ -17,6 +17,8 @@ from ppagent.targets.target import Artifact
 
 Row = Mapping[str, str]
 
+_NUMBER = re.compile(r"\s*(-?[0-9]{1,15}(?:,[0-9]{3}(?![0-9]))*)(?:[.,]([0-9]+))?(?![0-9x]|[eE][+-]?[0-9])")
+_MOST_ROWS = 30_000
 _JSON_VALUE = r'(?:"(?:\\.|[^"\\])*"|\[[^\[\]]*\]|[^,\[\]{}]+|[\[{].{0,160})'
 """A plain JSON value, a list of them, or the beginning of something larger."""
 
@@ -113,35 +115,48 @@ def as_fact(value: object, deepest: int = DEEPEST) -> FactValue:
 
 
 def csv_rows(found: Document, names: Callable[[str], str] = str.strip) -> list[CsvRow]:
-    """The rows under a CSV header, its column names put through `names`. Raises ToolError where there is no header,
-    or a row has more cells than columns."""
+    """The rows under a CSV header, its column names put through `names`; cells may be parted by semicolons or tabs.
+
+    A header that comes again, as in a file that several queries were appended to, and a row that was cut off are left
+    out, and of more rows than can be held those before the newest. Raises ToolError where there is no header, or a row
+    has more cells than columns.
+    """
     lines = [(number, line) for number, line in enumerate(found.text.splitlines(), 1) if line.strip()]
-    cells = _cells(found, [line for _, line in lines])
-    header = [names(cell) for cell in cells[0]] if cells else []
+    head = lines[0][1] if lines else ""
+    del lines[1:-_MOST_ROWS]
+    parted_by = max(",;\t", key=head.count)
+    header = [names(cell) for cell in _cells(found, head, 1, parted_by)]
     if len(header) < 2 or all(re.fullmatch(r"[\d.\s]*", cell) for cell in header):
         raise found.error("a header with column names was expected", 1)
     rows = []
-    for (number, line), row in zip(lines[1:], cells[1:], strict=False):
+    for number, line in lines[1:]:
+        row = _cells(found, line, number, parted_by)
         if len(row) > len(header):
             raise found.error(f"{len(row)} cells under {len(header)} columns", number)
-        rows.append(CsvRow({name: cell.strip() for name, cell in zip(header, row, strict=False)}, line, number))
+        if len(row) == len(header) and line != head:
+            rows.append(CsvRow(dict(zip(header, row, strict=True)), line, number))
     if not rows:
-        raise found.error("no row under the header")
+        raise found.error("no whole row under the header")
     return rows
 
 
-def _cells(found: Document, lines: list[str]) -> list[list[str]]:
-    reader = csv.reader(lines)
+def _cells(found: Document, line: str, number: int, parted_by: str) -> list[str]:
+    """The cells of one line: none goes over a line's end, so that an odd quote spoils no more than its own row."""
+    if '"' not in line:
+        return [cell.strip() for cell in line.split(parted_by)]
     try:
-        return list(reader)
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=parted_by, skipinitialspace=True))]
     except csv.Error as error:
-        raise found.error(f"no CSV: {error}", reader.line_num) from error
+        raise found.error(f"no CSV: {error}", number) from error
 
 
 def number(text: str | None) -> float | None:
-    """The number a cell holds, its unit left out; None for an empty cell and for `N/A`."""
-    match = re.match(r"\s*(-?\d{1,15}(?:\.\d+)?)(?![\dx])", text or "")
-    return float(match[1]) if match else None
+    """The number a cell holds, its unit left out; None for an empty cell and for `N/A`. A comma before one or two
+    digits is a decimal one, before three it parts thousands."""
+    match = _NUMBER.match(text or "")
+    if match is None:
+        return None
+    return float(match[1].replace(",", "") + (f".{match[2]}" if match[2] else ""))
 
 
 def tidy(value: float) -> float:
