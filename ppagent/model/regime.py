@@ -15,7 +15,7 @@ def queueing(concurrency: int, running_now: int, running: int) -> str:
     before = f", {waiting_now} now" if waiting_now else ""
     return (
         f"{waiting} of {concurrency} requests wait for a slot{before}: the limit caps the load, and a first token "
-        f"takes about {waiting / running:.2g} times an answer longer; "
+        f"comes later by about {waiting / running:.2g} x the time of an answer; "
     )
 
 

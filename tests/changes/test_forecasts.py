@@ -69,4 +69,4 @@ def test_a_limit_below_the_load_is_forecast_to_hurt_and_says_who_waits() -> None
     assert hurts is not None
     assert hurts.low < 8000 / 40.5 < hurts.high < 0.85 * hurts.baseline
     assert "8 of 16 requests wait for a slot" in hurts.regime
-    assert "a first token takes about 1 times an answer longer" in hurts.regime
+    assert "a first token comes later by about 1 x the time of an answer" in hurts.regime

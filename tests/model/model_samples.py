@@ -67,6 +67,8 @@ LAB_BURSTS = (
     {"max_concurrency": 8, "output_throughput": 10.8, "mean_itl_ms": 755.34},
 )
 LAB_BURSTS_LIMIT_1 = 14.0
+LAB_BURSTS_OF_16 = {1: 12.9, 2: 23.7}
+"""tok/s by slot limit: 8 of the 16 queue under limit 1, none under limit 2."""
 # Four stages that were started with limit 2.
 LAB_LIMIT_2 = (
     {"max_concurrency": 1, "output_throughput": 3.28, "mean_itl_ms": 285.47},

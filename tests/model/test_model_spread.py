@@ -8,6 +8,7 @@ from model_samples import (
     LAB_ASYNC_LIMIT_1,
     LAB_BURSTS,
     LAB_BURSTS_LIMIT_1,
+    LAB_BURSTS_OF_16,
     LAB_LIMIT_2,
     LAB_LIMIT_2_AT_LIMIT_1,
     lab,
@@ -19,6 +20,7 @@ from ppagent.model.fill import read_fill
 from ppagent.model.forecast import Effect
 from ppagent.model.levels import Level, level_from_throughput
 from ppagent.model.spread import best_limit, forecast_limit, limit_candidates
+from ppagent.model.unforced import forecast_released, forecast_split
 
 
 def recorded(
@@ -58,6 +60,44 @@ def test_a_limit_below_the_load_is_forecast_to_hurt() -> None:
     assert result.effect is Effect.HURTS
     assert result.forecast.low <= LAB_LIMIT_2_AT_LIMIT_1 <= result.forecast.high
     assert "wait for a slot" in result.forecast.regime
+
+
+@pytest.mark.parametrize(("limit", "waiting"), [(1, 8), (2, 0)])
+def test_bursts_beyond_the_limit_are_served_by_the_slots_there_are(limit: int, waiting: int) -> None:
+    result = forecast_limit(recorded(LAB_BURSTS, 8, cpu=True), limit, 16)
+    assert result.queued == waiting
+    assert result.forecast.low <= LAB_BURSTS_OF_16[limit] <= result.forecast.high
+    assert ("8 of 16 requests wait for a slot" in result.forecast.regime) == bool(waiting)
+
+
+def test_levels_measured_while_requests_queued_tell_of_those_that_ran() -> None:
+    """Eight slots of one: C=16 and C=64 run 8, and their C/X holds the wait of the others."""
+    rates = {4: 100.0, 16: 200.0, 64: 205.0}
+    levels = tuple(level_from_throughput(at, rate) for at, rate in rates.items())
+    case = Deployment(levels, 8, 8, (8.0, 8.0), (even_shares(8),), slot_limit=1)
+    assert [level.concurrency for level in case.served] == [4, 8]
+    assert case.turn_now_ms(64) == pytest.approx(8000 / 205)
+    assert case.turn_now_ms(16) == pytest.approx(8000 / 200)
+    assert case.baseline(32) == 205.0
+    assert case.running(64) == 8
+
+
+def test_a_limit_that_is_lifted_lets_requests_clump() -> None:
+    case = recorded(LAB_LIMIT_2, 4, limit=2)
+    lifted = forecast_released(case, 8)
+    assert lifted.low < forecast_limit(case, 8, 8).forecast.middle < lifted.high
+    assert lifted.low < 0.8 * lifted.baseline
+    assert "clump" in lifted.regime
+
+
+def test_a_split_gives_what_the_slowest_stage_takes_where_it_paces_the_filled_slots() -> None:
+    uneven, even = (12, 7, 7, 7, 7, 7, 7, 7), (8, 8, 8, 8, 8, 7, 7, 7)
+    case = Deployment(dense(), 8, 8, (8.0, 8.0), share_views(uneven, None, 32.0))
+    gain = forecast_split(case, share_views(even, None, 32.0), 8)
+    assert gain.effect is Effect.HELPS
+    assert gain.low < 12 / 8 * gain.baseline < gain.high
+    one = replace(case, fill=(1.0, 1.0))
+    assert forecast_split(one, share_views(even, None, 32.0), 8).effect is Effect.HARDLY
 
 
 def test_a_limit_that_already_fits_the_load_is_kept() -> None:
