@@ -43,7 +43,7 @@ print(json.dumps({"kernels": found.kernels, "steps": found.whole.steps,
 
 def pieces(size: int, *, graph: bool) -> Iterator[str]:
     """A trace of at least `size` characters: the same forwards again and again, later each time."""
-    ring = Ring((5.0,), filled=1, steps=40, version="0.5.12", marks=True, graph=graph, kernels=700)
+    ring = Ring((5.0,), filled=1, steps=40, version="0.5.14", graph=graph, kernels=700)
     head, _, rest = trace(ring, 0).partition('"traceEvents": [\n')
     lines = rest.partition("\n],")[0].split(",\n")
     times = [json.loads(line)["ts"] for line in lines]

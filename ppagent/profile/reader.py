@@ -14,7 +14,15 @@ from ppagent.profile.rank import BUSY, COLLECTIVES, INSIDE, OUTSIDE, WAITING, Ra
 from ppagent.profile.rank import SCHEDULING as SCHEDULING_GAP
 from ppagent.profile.spans import Cover, Span, Spans
 from ppagent.profile.steps import step_tally
-from ppagent.sglang.profiling import MARKS, RUN, SCHEDULING, Step, parse_step
+from ppagent.sglang.profiling import (
+    MARKS,
+    OF_THE_SCHEDULER,
+    RUN,
+    SCHEDULER_MARKS,
+    SCHEDULING,
+    Step,
+    parse_step,
+)
 
 LATEST_US = 1e16
 LONGEST_US = 1e11
@@ -121,7 +129,7 @@ class _Reader:
 
     def _add_mark(self, name: str, span: Span) -> None:
         step = parse_step(name)
-        if step is None and name not in MARKS:
+        if step is None and name not in MARKS and name not in SCHEDULER_MARKS:
             return
         self._marked += 1
         if self._marked > MOST_MARKS:
@@ -134,6 +142,7 @@ class _Reader:
             self._marks.setdefault(name, Spans()).add(*span)
 
     def summary(self) -> RankSummary:
+        self._marks = _of_one_loop(self._marks)
         forwards = self._forwards()
         marked = len(forwards) >= FEWEST_STEPS
         edges = [start for start, _ in forwards] if marked else list(self._extent())
@@ -191,6 +200,14 @@ class _Reader:
             if spans:
                 return spans[0][0], spans[-1][1]
         return 0, 0
+
+
+def _of_one_loop(marks: Mapping[str, Spans]) -> dict[str, Spans]:
+    """The loop's own marks; where it has none, those of the scheduler's methods under the same names."""
+    own = {name: spans for name, spans in marks.items() if name not in SCHEDULER_MARKS}
+    if RUN in own:
+        return own
+    return own | {name.removeprefix(OF_THE_SCHEDULER): marks[name] for name in marks if name in SCHEDULER_MARKS}
 
 
 def _joined(covers: Sequence[Cover]) -> Cover:

@@ -15,8 +15,9 @@ ENDING = ".trace.json.gz"
 NAMES_STAGES_FROM = Version("0.5.3.post2")
 """Before, a trace is named after its TP rank alone, so that the stages of a host write to one file."""
 LOOP_MARKED_FROM = Version("0.5.7")
-"""From here on the pipeline's loop marks what it does (`run_batch`, `recv_requests`, ...); without a pipeline it never
-does."""
+"""From here on the pipeline's loop marks what it does: `run_batch`, `recv_requests`, ..."""
+SCHEDULER_MARKED_FROM = Version("0.5.14")
+"""From here on the scheduler's methods are marked in every loop, `scheduler.run_batch` inside `run_batch`."""
 STEPS_NAMED_FROM = Version("0.5.11")
 """From here on a forward is marked with its mode and batch: `step[DECODE bs=8]`."""
 SECOND_START_SAFE_FROM = Version("0.5.14")
@@ -35,6 +36,11 @@ MARKS = (
     "send_reqs_to_next_stage",
     "send_proxy_dict_to_next_stage",
     "send_res_dict_to_next_stage",
+)
+
+OF_THE_SCHEDULER = "scheduler."
+SCHEDULER_MARKS = frozenset(
+    OF_THE_SCHEDULER + name for name in (RUN, *SCHEDULING, "recv_requests", "process_input_requests")
 )
 
 _STEP = re.compile(r"step\[([A-Z_0-9]{1,40}) bs=(\d{1,7})\b")

@@ -59,6 +59,15 @@ def test_marks_of_the_model_runner_stand_in_for_those_of_the_loop() -> None:
     assert found.scheduling_ms is None and read.modes == {"DECODE": 3}
 
 
+def test_the_scheduler_s_own_marks_count_where_the_loop_has_none_and_not_beside_them() -> None:
+    inner = [mark("scheduler.run_batch", begin + 10.0, 280.0) for begin in (0, 1000, 2000, 3000)]
+    both = summary(*RUNS, *inner, event("kernel", "gemm", 500, 100))
+    assert (both.whole.steps, both.whole.host_ms) == (3, {"run_batch": pytest.approx(0.9)})
+    alone = summary(*inner, mark("scheduler.process_batch_result", 500, 100), event("kernel", "gemm", 700, 2000))
+    assert alone.whole.steps == 3 and alone.whole.scheduling_ms == pytest.approx(0.1)
+    assert set(alone.whole.host_ms) == {"run_batch", "process_batch_result"}
+
+
 def test_a_trace_of_the_host_alone_has_no_kernels_and_still_tells_what_the_host_did() -> None:
     read = summary(*RUNS, event("cpu_op", "aten::mm", 0, 900))
     found = read.whole

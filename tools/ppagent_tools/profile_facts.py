@@ -103,7 +103,10 @@ def _remarks(placed: Placed, pipeline: Pipeline) -> list[str]:
         if not pipeline.modes and not any(stage.host.get(RUN) for stage in pipeline.stages.values()):
             said.append("no forward ran while they were taken: the server had nothing to do")
     elif any(stage.inside is None for stage in pipeline.stages.values()):
-        said.append("no marks of the loop in these traces: gaps cannot be told apart (marked from 0.5.7 on)")
+        said.append(
+            "no marks of the loop in these traces: gaps cannot be told apart (marked under PP from 0.5.7 on, else from "
+            "0.5.14)"
+        )
     if pipeline.kernels and not any(stage.steps for stage in pipeline.stages.values()):
         said.append("the window runs from the first kernel to the last one, not over whole steps")
     if not pipeline.together and len(placed.ranks) > 1:

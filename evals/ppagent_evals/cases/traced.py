@@ -33,7 +33,7 @@ def cg002_only_in_the_trace() -> Incident:
         scene.serve(load, 0.5, after_s=0 if place else 9, carry_on=place > 0)
     ring = Ring(
         (8.6,), filled=1, steps=14, version="0.5.18", batches=(48, 52, 61, 57), graph=False, kernels=110, launch_us=9.0,
-        scheduling_ms=0.4, profile="1784283420.25", card="NVIDIA L40", marks=False,
+        scheduling_ms=0.4, profile="1784283420.25", card="NVIDIA L40",
     )  # fmt: skip
     return Incident(
         "cg002-only-in-the-trace",

@@ -53,8 +53,6 @@ class Ring:
     profile: str = "1784200000.25"
     card: str = "NVIDIA RTX PRO 6000 Blackwell Server Edition"
     tp: int = 1
-    marks: bool | None = None
-    """Whether the loop marks what it does; None for what the version does."""
 
     def from_graph(self, batch: int) -> bool:
         return self.graph.get(batch, False) if isinstance(self.graph, Mapping) else self.graph
@@ -130,8 +128,7 @@ class _Writer:
         host_us, begin_us, each_us = 1000 * forward.host, 1000 * forward.begin, 1000 * forward.work / ring.kernels
         launch_us = begin_us - 40.0
         took_us = ring.kernels * (ring.launch_us if eager else 0.0) + 60.0
-        if ring.marks if ring.marks is not None else since(ring.version, "0.5.7"):
-            self._loop(host_us, launch_us, took_us)
+        self._loop(host_us, launch_us, took_us)
         if since(ring.version, "0.5.11"):
             mode = "DECODE" if forward.decodes else "EXTEND"
             words = f"bs={forward.batch}" if forward.decodes else f"bs={forward.batch} toks={512 * forward.batch}"
@@ -142,12 +139,20 @@ class _Writer:
         launched(launch_us + 10, begin_us, each_us)
 
     def _loop(self, host_us: float, launch_us: float, took_us: float) -> None:
-        free_us = launch_us - host_us
-        self._mark("recv_requests", host_us, 0.1 * free_us)
-        self._mark("get_next_batch_to_run", host_us + 0.1 * free_us, 0.4 * free_us)
-        self._mark("process_batch_result", host_us + 0.5 * free_us, 0.45 * free_us)
-        self._mark("run_batch", launch_us, took_us)
-        self._mark("recv_res_dict_from_prev_stage", launch_us + took_us + 3, 30.0)
+        """The pipeline's loop marks what it does from 0.5.7 on, the scheduler its methods from 0.5.14 on."""
+        free_us, pipeline = launch_us - host_us, len(self.ring.stages_ms) > 1
+        for name, at_us, lasts_us in (
+            ("recv_requests", host_us, 0.1 * free_us),
+            ("get_next_batch_to_run", host_us + 0.1 * free_us, 0.4 * free_us),
+            ("process_batch_result", host_us + 0.5 * free_us, 0.45 * free_us),
+            ("run_batch", launch_us, took_us),
+        ):
+            if pipeline and since(self.ring.version, "0.5.7"):
+                self._mark(name, at_us, lasts_us)
+            if since(self.ring.version, "0.5.14"):
+                self._mark(f"scheduler.{name}", at_us + 0.1, lasts_us - 0.2)
+        if pipeline and since(self.ring.version, "0.5.7"):
+            self._mark("recv_res_dict_from_prev_stage", launch_us + took_us + 3, 30.0)
 
     def _graph(self, launch_us: float, begin_us: float, each_us: float) -> None:
         number = self._call("cudaGraphLaunch", launch_us, 22.0)
