@@ -47,7 +47,8 @@ class Rounds:
             if found.outcome != "cannot tell" or _hopeless(found, place, most):
                 return found
             if place < most:
-                self.say(f"cannot tell yet: {found.why}; {would_decide(found.rounds_more, self.round_s)}")
+                needed = f"; {would_decide(found.rounds_more, self.round_s)}" if place > 1 else ""
+                self.say(f"cannot tell yet: {found.why}{needed}")
         return found
 
     def _round(self, place: int) -> None:

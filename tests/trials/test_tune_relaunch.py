@@ -26,7 +26,7 @@ from tests.agent.fakes import FakeBrain, FakeTool, built_in, no_plan
 from tests.trials.test_relaunch import Served, _pids, launched
 
 SHORT: dict[str, Any] = {
-    "seconds": 0.5,
+    "seconds": 1.0,
     "input_tokens": [8],
     "output_tokens": [6, 14],
     "think_s": 0.002,
@@ -45,7 +45,7 @@ LIMIT_2 = {
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
     monkeypatch.setattr(relaunch, "ITSELF_S", 0.2)
     monkeypatch.setattr("ppagent.trials.watch.BETWEEN_LOOKS_S", 0.1)
-    served = launched(tmp_path)
+    served = launched(tmp_path, "--base-ms", "6")
     yield served
     for pid in _pids(served.url):
         os.kill(pid, signal.SIGKILL)
