@@ -1,5 +1,6 @@
-"""Writes the README's excerpt and score table from a run: `python scripts/update_readme.py`."""
+"""Writes the README's excerpt, score table and first-sight count from a run: `python scripts/update_readme.py`."""
 
+import json
 import re
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
+FIRST_SIGHT = ROOT / "evals" / "first_sight.json"
 SEED = "evals/incidents/kimi-k26-pp8"
 LEFT_OUT = "  ..."
 
@@ -31,6 +33,19 @@ def excerpt(report: str) -> str:
     return "\n".join(kept)
 
 
+def first_sight(text: str) -> str:
+    """How many incidents passed that were written without sight of the rules, when they were first run."""
+    batches = json.loads(text)["batches"]
+    each = "; then ".join(f"{batch['passed']} of {batch['written']}" for batch in batches)
+    lowest = min(batch["passed"] / batch["written"] for batch in batches)
+    written = sum(batch["written"] for batch in batches)
+    return (
+        f"{written} of these incidents were written without sight of the rules. When they were first run, {each}\n"
+        "passed, and the rules were mended in kind. The later ones come from the same writer of logs, so expect something\n"
+        f"nearer to the lowest share ({lowest:.2f}) on an incident that nobody has recorded yet, and send it in.\n"
+    )
+
+
 def put(text: str, mark: str, body: str) -> str:
     """`text` with what follows `<!-- mark -->`, up to `<!-- end -->`, replaced."""
     pattern = rf"(<!-- {mark} -->\n).*?(<!-- end -->)"
@@ -42,6 +57,7 @@ def put(text: str, mark: str, body: str) -> str:
 def main() -> None:
     text = README.read_text(encoding="utf-8")
     text = put(text, "excerpt", f"```\n{excerpt(ppagent('diagnose', SEED))}\n```\n")
+    text = put(text, "first-sight", first_sight(FIRST_SIGHT.read_text(encoding="utf-8")))
     text = put(text, "eval-table", ppagent("eval", "--baselines", "--format", "markdown"))
     README.write_text(text, encoding="utf-8")
 
