@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import fill
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -39,11 +40,13 @@ def first_sight(text: str) -> str:
     each = "; then ".join(f"{batch['passed']} of {batch['written']}" for batch in batches)
     lowest = min(batch["passed"] / batch["written"] for batch in batches)
     written = sum(batch["written"] for batch in batches)
-    return (
-        f"{written} of these incidents were written without sight of the rules. When they were first run, {each}\n"
-        "passed, and the rules were mended in kind. The later ones come from the same writer of logs, so expect something\n"
-        f"nearer to the lowest share ({lowest:.2f}) on an incident that nobody has recorded yet, and send it in.\n"
+    text = (
+        f"{written} of these incidents were written without sight of the rules. When they were first run, {each} "
+        "passed, and the rules were mended in kind. The later ones come from the same writer of logs, so expect "
+        f"something nearer to the lowest share ({lowest:.2f}) on an incident that nobody has recorded yet, and send it "
+        "in."
     )
+    return fill(text, 118) + "\n"
 
 
 def put(text: str, mark: str, body: str) -> str:
