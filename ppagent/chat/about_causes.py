@@ -17,8 +17,8 @@ from ppagent.chat.past import Before
 from ppagent.chat.questions import Kind
 from ppagent.chat.session import Session
 from ppagent.chat.store import conversations, open_saved
+from ppagent.chat.telling import told_lines
 from ppagent.chat.unclear import cannot
-from ppagent.chat.words import tell
 from ppagent.errors import UserError
 from ppagent.report.lines import BLANK, Line, wrapped
 
@@ -48,7 +48,7 @@ def _go_on(session: Session, text: str) -> None:
 
 def _again(session: Session, text: str) -> None:
     """Afresh where there is a live server that was not looked at afresh just now; else whatever was not asked yet."""
-    if session.live and session.looked:
+    if session.looked:
         run_command(session, "/again")
     else:
         _go_on(session, text)
@@ -84,25 +84,11 @@ def _evidence(session: Session, text: str) -> None:
 
 def _told(session: Session, text: str) -> None:
     """A statement: it is evidence, and may move the board."""
-    before = session.desk.board() if session.looked else None
-    added = tell(session, text)
-    if len(added) < 2:
+    lines = told_lines(session, text)
+    if lines:
+        session.say(lines)
+    else:
         cannot(session, text)
-        return
-    investigate(session)
-    width = session.screen.width
-    ids = " ".join(item.id for item in added)
-    lines = wrapped(f"Taken down as {ids}: what you say is evidence, the weakest there is.", width)
-    moved = _moved(before, session.desk.board()) if before is not None else ()
-    for says in moved or ("It changes no cause's state.",):
-        lines += wrapped(says, width, "  ")
-    session.say(lines)
-
-
-def _moved(before: Board, after: Board) -> tuple[str, ...]:
-    """Causes whose state has changed."""
-    states = {h.cause_id: h.state for h in before.hypotheses}
-    return tuple(f"{cause_in_short(h)}." for h in after.hypotheses if states.get(h.cause_id) != h.state)
 
 
 def _compare(session: Session, text: str) -> None:

@@ -1,8 +1,10 @@
 """Answers to questions about what was said and done: how sure, how safe, what it means, what it would bring."""
 
+import re
 from collections.abc import Callable
 
 from ppagent.agent.board import Board, Hypothesis
+from ppagent.chat import phrases
 from ppagent.chat.answers.beyond import beyond_lines
 from ppagent.chat.answers.crowd import crowd_lines
 from ppagent.chat.answers.done import done_lines
@@ -16,6 +18,7 @@ from ppagent.chat.answers.topics import hypotheses_named, telling, topics_in
 from ppagent.chat.looking import know
 from ppagent.chat.questions import Kind
 from ppagent.chat.session import Session
+from ppagent.chat.telling import told_lines
 from ppagent.report.lines import wrapped
 
 MOST_PAGES = 2
@@ -36,8 +39,10 @@ def _safe(session: Session, text: str) -> None:
 
 
 def _sure(session: Session, text: str) -> None:
+    """Who contradicts with a figure has told something new."""
     know(session)
-    session.say(sure_lines(session.found(), session.screen.width))
+    told = told_lines(session, text) if re.search(r"\d", text) and not phrases.ASKING.search(text) else []
+    session.say([*told, *sure_lines(session.found(), session.screen.width)])
 
 
 def _gain(session: Session, text: str) -> None:
@@ -47,7 +52,7 @@ def _gain(session: Session, text: str) -> None:
 
 def _crowd(session: Session, text: str) -> None:
     know(session)
-    session.say(crowd_lines(session.found(), session.screen.width))
+    session.say(crowd_lines(session.found(), text, session.screen.width))
 
 
 def _needs(session: Session, text: str) -> None:

@@ -55,7 +55,10 @@ def look_again(session: Session) -> None:
     """Looks afresh because the person wants it. Raises UserError for what is no live server."""
     target = session.desk.context.target
     if not isinstance(target, LiveTarget):
-        raise UserError("This is no live server: a second look finds the same.", "Go on asking.")
+        raise UserError(
+            "This is no live server: a second look finds the same.",
+            "After a change, begin a session about the live one, or record it again.",
+        )
     with at_work(session), session.screen.working(f"connecting to {target.name}"):
         fresh, now = _opened(session)
     if fresh is None:

@@ -10,7 +10,7 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 YES = _any(r"(?:y|yes|yep|yeah|sure|ok(?:ay)?|please do|do it|go ahead|go for it)[.! ]*")
 NO = _any(r"(?:n|no|nope|not now|don'?t|never ?mind|cancel|stop)[.! ]*")
-GREETING = _any(r"(?:hi|hello|hey|thanks?|thank you|thx|cheers|great|nice|cool)\b.{0,20}")
+GREETING = _any(r"(?:ok(?:ay)?,? )?(?:hi|hello|hey|thanks?|thank you|thx|cheers|great|nice|cool)\b.{0,20}")
 GO_ON = _any(r"(?:go on|continue|carry on|keep (?:going|looking)|look further)\b.{0,20}")
 AGAIN = _any(
     r"(?:please )?(?:look|check|read)(?: at (?:it|the server|them))? (?:again|afresh|anew|once more)\b.{0,20}",
@@ -39,7 +39,7 @@ SAFE = _any(
     r"\b(?:drop|kill|interrupt|affect|disturb|hurt) (?:any |the |my |our |running )*(?:requests|users|traffic|prod\w*)",
     r"\bdowntime\b",
     r"\bhow long (?:does|will|would|is|do)\b.*\b(?:restart|relaunch|start|take|down|try|trial|bench)",
-    r"\bdo (?:i|we) (?:need|have) to restart",
+    r"\bdo (?:i|we) (?:need|have) to restart|\bneeds? (?:a |to )?(?:restart|reboot|downtime)",
     r"\bwithout (?:a )?restart",
 )
 SURE = _any(
@@ -84,7 +84,8 @@ CROWD = _any(
     r"\bmore (?:users|requests|load|traffic|clients|concurrency)",
     r"\bhow many (?:users|requests|clients|concurrent)",
     r"\b(?:raise|increase|higher|lower|reduce) (?:the )?(?:concurrency|load)",
-    r"\bwhat concurrency\b",
+    r"\bwhat concurrency\b|\benough (?:load|requests|users|traffic)",
+    r"\btoo (?:few|many) (?:requests|users|clients)|\b(?:requests|users|clients) (?:too few|too many|enough)",
 )
 BEYOND = _any(
     r"\b(?:vllm|trt-?llm|tensorrt|lmdeploy|llama\.?cpp|ollama|tgi|dynamo)\b",
@@ -102,6 +103,7 @@ WHAT_IF = _any(
     r"\b(?:does|would|will)\b.*\b(?:help|gain|be faster)\b",
 )
 EXPLAINS = _any(r"\bwhat(?:'?s| is| does| do| are)\b", r"\bexplain|\bmean|\bdescribe", r"^--[\w-]+\s*\??$", r"^help\b")
+WHAT_IS_A = _any(r"what(?:'?s| is| are) (?:a |an |the )?[\w -]{2,25}\??")
 WHAT_IS = _any(r"what(?:'s| is| does| do)? .{2,40}")
 ADVICE = _any(
     r"\b(?:should|shall|must|could|may|can) (?:i|we)\b",
@@ -112,6 +114,7 @@ ADVICE = _any(
     r"\bwhat about\b|\bhow about\b|\bwhy not\b",
     r"^(?:try|use|enable|disable|turn|switch)\b",
     r"\bbetter (?:to|with|off)\b",
+    r"\bhow (?:do|can|would) (?:i|we) (?:enable|disable|set|turn|use|switch|raise|lower)",
 )
 COMPARE = _any(
     r"\bcompare",
@@ -130,7 +133,10 @@ CHANGE = _any(
     r"\bwhich (?:one|flag|setting)s? (?:should|do|first)",
     r"\bthe command\b",
 )
-TRY = _any(r"^(?:please |just |ok(?:ay)?,? )*(?:try|apply|test|run) (?:it|that|this|P\d+|(?:the )?limit \d+)\b.{0,30}$")
+TRY = _any(
+    r"^(?:please |just |ok(?:ay)?,? |(?:can|could|will) you )*"
+    r"(?:try|apply|test|run) (?:it|that|this|P\d+|(?:the )?limit \d+)\b.{0,30}$"
+)
 ASKS_CAUSE = _any(
     r"^(?:so |and |but |or )?(?:is|are|was|were|could|can|might|may|do|does|isn'?t|aren'?t)\b",
     r"\bcauses?d?\b|\bbecause of\b|\bblame|\bfault\b|\bto do with\b|\bculprit\b",

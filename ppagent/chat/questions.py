@@ -6,7 +6,7 @@ from typing import Literal
 from ppagent.chat import phrases as said
 from ppagent.chat.answers.levers import levers_in
 from ppagent.chat.answers.setting import read_setting
-from ppagent.chat.answers.shape import names_shape
+from ppagent.chat.answers.shape import names_shape, shape_in
 from ppagent.chat.answers.topics import topics_in
 from ppagent.chat.spelling import as_meant
 
@@ -68,7 +68,8 @@ def _about_settings(text: str) -> Kind | None:
         return "advice"
     if setting.named and (supposes or asking):
         return "flag"
-    if names_shape(text) and (asking or supposes or advice) and not said.COMPARE.search(text):
+    shaped = bool(shape_in(text)) or (names_shape(text) and not said.WHY.search(text))
+    if shaped and (asking or supposes or advice) and not said.COMPARE.search(text):
         return "shape"
     return "crowd" if supposes and setting.concurrency is not None else None
 
@@ -77,6 +78,8 @@ def _about_us(text: str) -> Kind | None:
     """Questions about what was said and done here."""
     if said.CAUSE_ID.search(text) and not said.EXPLAINS.search(text):
         return None
+    if said.WHAT_IS_A.fullmatch(text) and topics_in(text):
+        return "means"
     return next((kind for kind, pattern in _ASIDES.items() if pattern.search(text)), None)
 
 

@@ -22,13 +22,19 @@ BETTER_BY_MODEL = frozenset(("means", "beyond"))
 def reply(session: Session, text: str) -> None:
     """Answers what the user said; several questions one after the other."""
     asked = [(_kind(session, part), part) for part in parts_of(text)]
-    clear = [(kind, part) for kind, part in asked if kind not in UNCLEAR]
-    if len(clear) < 2 or {kind for kind, _ in clear} == {"why"}:
+    clear = _once_why([(kind, part) for kind, part in asked if kind not in UNCLEAR])
+    if len(clear) < 2:
         REPLIES[_kind(session, text)](session, text)
         return
     for number, (kind, part) in enumerate(clear):
         session.screen.show([BLANK] * bool(number) + [Line(f"- {part}", "heading")])
         REPLIES[kind](session, _with_statements(asked) if kind == "why" else part)
+
+
+def _once_why(clear: list[tuple[Kind, str]]) -> list[tuple[Kind, str]]:
+    """The questions with the complaints among them taken for one."""
+    first = next((part for kind, part in clear if kind == "why"), "")
+    return [(kind, part) for kind, part in clear if kind != "why" or part == first]
 
 
 def _with_statements(asked: list[tuple[Kind, str]]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ppagent.agent.investigation import Investigation
 from ppagent.changes.commands import Installed
-from ppagent.chat.answers.cause import cause_in_short
+from ppagent.chat.answers.cause import cause_and_state
 from ppagent.chat.answers.flag import here_lines
 from ppagent.chat.answers.topics import telling, topics_in
 from ppagent.chat.wording import tagged
@@ -23,7 +23,7 @@ def advice_lines(found: Investigation, flags: tuple[str, ...], question: str, wi
     for topic in topics_in(question):
         hypothesis = telling(topic, found.board)
         if hypothesis is not None and hypothesis.state != "supported":
-            lines += wrapped(f"{cause_in_short(hypothesis)}.", width, "  ")
+            lines += wrapped(f"{cause_and_state(hypothesis)}.", width, "  ")
     return lines
 
 

@@ -1,12 +1,24 @@
 """Would more requests help? What was measured at which load, and whether the load is what is short."""
 
+import re
+
 from ppagent.agent.investigation import Investigation
-from ppagent.causes.situation import in_flight, levels, slots
+from ppagent.causes.situation import in_flight, levels, running_cap, slot_limit, slots
 from ppagent.chat.answers.cause import cause_and_state
 from ppagent.chat.wording import tagged
 from ppagent.report.lines import Line, wrapped
 
 ABOUT_LOAD = ("PP002", "LB001", "PP001", "KV002")
+
+
+def _how_many(found: Investigation) -> str:
+    """What admission lets in; empty where that is not known."""
+    cap, limit = running_cap(found.facts), slot_limit(found.facts)
+    if cap is None:
+        return ""
+    slot = f", {limit.value:g} of them in one slot" if limit is not None else ""
+    cites = tuple(dict.fromkeys((*cap.cites, *(limit.cites if limit is not None else ()))))
+    return tagged(f"At most {cap.value:g} at a time{slot}; what comes on top waits in the queue", cites) + "."
 
 
 def _verdict(found: Investigation) -> str:
@@ -21,10 +33,11 @@ def _verdict(found: Investigation) -> str:
     return "That cannot be told from what was seen: only a measurement at several loads tells (/bench 1,4,8)."
 
 
-def crowd_lines(found: Investigation, width: int) -> list[Line]:
+def crowd_lines(found: Investigation, question: str, width: int) -> list[Line]:
     """What is known of load and speed."""
     facts = found.facts
-    lines = wrapped(_verdict(found), width, tone="verdict")
+    how_many = _how_many(found) if re.search(r"\bhow many\b", question, re.I) else ""
+    lines = wrapped(how_many or _verdict(found), width, tone="verdict")
     measured = levels(facts)
     if measured:
         speeds = ", ".join(f"{level.tokens_per_s:.3g} tok/s at C={level.concurrency:g}" for level in measured)

@@ -44,9 +44,9 @@ def _value(value: object) -> str:
         case None:
             return "unset"
         case True:
-            return "on"
+            return "set"
         case False:
-            return "off"
+            return "not set"
         case _:
             return str(value)
 

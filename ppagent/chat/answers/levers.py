@@ -35,6 +35,7 @@ _CALLED: tuple[tuple[str, str], ...] = (
     (r"expert.?parallel", "--ep-size"),
     (r"\bnvls\b", "--enable-nccl-nvls"),
     (r"\bnuma\b", "--numa-node"),
+    (r"enable\W+(?:the\W+)?metrics|metrics\W+on\b|/metrics", "--enable-metrics"),
 )
 """What people write, most particular first, and the flag of SGLang 0.5.23 or of the version that named it first."""
 

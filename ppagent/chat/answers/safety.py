@@ -1,7 +1,7 @@
 """Is it safe? What a measurement, a trial or a proposed change does to the server and its users."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ppagent.agent.approvals import GRADE_MEANS
 from ppagent.agent.investigation import Investigation
@@ -11,7 +11,8 @@ from ppagent.plugins import Grade
 from ppagent.report.lines import Line, wrapped
 
 _BENCH = re.compile(r"\bbench|\bmeasur|\bload\b|\bbenchmark", re.I)
-_TRIAL = re.compile(r"\btry\b|\btrial|\blive\b|\blimit\b|\bP\d\b", re.I)
+_TRIAL = re.compile(r"\btry\b|\btrial|\blive\b|\blimit\b", re.I)
+_ID = re.compile(r"\bP\d{1,2}\b", re.I)
 _RESTART = re.compile(r"restart|relaunch|reboot|downtime|start(?:ing)? (?:it )?(?:again|anew)", re.I)
 _KINDS = {"live": "changed live", "relaunch": "one restart", "operator": "done by you"}
 
@@ -38,7 +39,9 @@ def safety_lines(found: Investigation, question: str, width: int) -> list[Line]:
         says = "This is no live server: nothing can be run on it from here, so nothing can break. On the live one:"
         lines += wrapped(says, width)
     about = list(_about(question))
-    for text in about or [READS, *_of_proposals(found)]:
+    named = {match.upper() for match in _ID.findall(question)}
+    proposals = list(_of_proposals(found, named)) if named or not about or RESTART in about else []
+    for text in [*(about or ([] if named else [READS])), *proposals]:
         lines += wrapped(text, width, "  " if not live else "")
     now = load_now(found.facts) if live and about else ""
     return lines + (wrapped(f"When I last looked: {now}.", width) if now else [])
@@ -53,8 +56,10 @@ def _about(question: str) -> Iterator[str]:
         yield RESTART
 
 
-def _of_proposals(found: Investigation) -> Iterator[str]:
+def _of_proposals(found: Investigation, named: Collection[str]) -> Iterator[str]:
     for proposal in found.plan.proposals:
+        if named and proposal.id not in named:
+            continue
         yield f"{proposal.id}, {_KINDS[proposal.kind]}: {_risk(proposal)}"
 
 
