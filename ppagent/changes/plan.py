@@ -90,24 +90,30 @@ def _proposal(proposal_id: str, step: Step, installed: Installed, facts: Facts) 
             command, diff, beside = relaunch.command, relaunch.diff, relaunch.risks
         case "operator":
             command = first.title
-    differs = installed.differs((*step.change.set, *step.change.unset))
-    doubts = installed.doubts if first.kind != "operator" else ()
-    cites = (*(c for r in step.remedies for c in r.cites), *(installed.cites if differs or doubts else ()))
-    risks = (differs, *doubts, *beside, *(risk for r in step.remedies for risk in r.risks))
+    odd, cites = _odd_flags(step, installed)
     return Proposal(
         id=proposal_id,
         causes=tuple(dict.fromkeys(r.cause for r in step.remedies)),
         kind=first.kind,
         title="; ".join(dict.fromkeys(r.title for r in step.remedies)),
         change=step.change,
-        cites=tuple(dict.fromkeys(cites)),
+        cites=tuple(dict.fromkeys((*(c for r in step.remedies for c in r.cites), *cites))),
         command=command,
         diff=diff,
         predicted=forecast(step.change, facts),
-        risks=tuple(dict.fromkeys(filter(None, risks))),
+        risks=tuple(dict.fromkeys((*odd, *beside, *(risk for r in step.remedies for risk in r.risks)))),
         verify="; ".join(dict.fromkeys(r.verify for r in step.remedies if r.verify)),
         rollback=_rollback(step, installed),
     )
+
+
+def _odd_flags(step: Step, installed: Installed) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What is to be known of the installed flags that a step touches, and the evidence for it."""
+    if step.kind == "operator":
+        return (), ()
+    differs = installed.differs((*step.change.set, *step.change.unset))
+    said = (*([differs] if differs else []), *installed.doubts)
+    return said, installed.cites if said else ()
 
 
 def _rollback(step: Step, installed: Installed) -> str:

@@ -91,6 +91,13 @@ def test_a_source_that_cannot_be_read_gives_way_to_the_table_and_that_is_said(te
     assert said.endswith("These are the flags of the published 0.5.10.")
 
 
+def test_the_version_beside_flags_that_cannot_be_read_still_names_the_table() -> None:
+    found = flags_of_package(Files({"sglang/version.py": '__version__ = "0.5.10"\n', SERVER_ARGS: "class ("}))
+    assert not found.from_source and found.version == "0.5.10"
+    with pytest.raises(UserError):
+        flags_of_package(Files({SERVER_ARGS: "class ("}))
+
+
 def test_a_file_that_is_too_large_to_be_source_is_not_parsed() -> None:
     huge = server_args("0.5.10") + "#" * LARGEST_FILE
     assert not flags_of_package(Files({SERVER_ARGS: huge}), "0.5.10").from_source

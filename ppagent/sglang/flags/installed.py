@@ -15,7 +15,7 @@ from ppagent.sglang.flags.differences import Differences, departures, difference
 from ppagent.sglang.flags.flag import Catalogue, Flag
 from ppagent.sglang.flags.history import between, catalogue_of, release_below, versions_known
 from ppagent.sglang.flags.reader import read_tree
-from ppagent.sglang.flags.source import SERVER_ARGS, InOneGo, PackageFiles, SourceTree
+from ppagent.sglang.flags.source import SERVER_ARGS, InOneGo, PackageFiles, SourceTree, read_version
 from ppagent.sglang.versions import parse_version
 
 ORIGIN = "the installed source"
@@ -104,9 +104,10 @@ def flags_of_tree(tree: SourceTree, version: str = "") -> InstalledFlags:
     try:
         read = read_tree(tree)
     except UserError as error:
-        if not version:
+        known = version or read_version(tree)
+        if not known:
             raise
-        return flags_of_version(version, f"The installed flags cannot be read: {error.wrong}")
+        return flags_of_version(known, f"The installed flags cannot be read: {error.wrong}")
     own = read.version if parse_version(read.version) is not None else ""
     named = replace(read, version=own or version, origin=ORIGIN)
     release = _release(named.version)
