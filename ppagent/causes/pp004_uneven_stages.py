@@ -25,15 +25,14 @@ from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, R
 from ppagent.causes.physics import roofline_of
 from ppagent.causes.situation import stages
 from ppagent.causes.split import layer_split
-from ppagent.causes.traced import stage_shares
+from ppagent.causes.stage_times import busy_shares, by_busy, by_levels
 from ppagent.evidence.facts import Facts
 
 UNEVEN_FROM = 1.10
 """Longest over mean stage from which balance is worth a restart (a proposal of this tool, not an SGLang rule)."""
 
-TRACED = "profile.busy"
-HOST_SIDE = "metrics.run_batch_busy"
-"""The host's share: a launch returns before the device has worked, so that even shares say nothing of the stages."""
+HEAVY = 1.3
+"""Weights of the heaviest stage over the mean from which it has more layers, not only the head."""
 
 
 class UnevenStages:
@@ -51,6 +50,7 @@ class UnevenStages:
         "decode.fwd_occupancy",
         "profile.busy",
         "gpu.power_w",
+        "bench.levels",
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
@@ -59,16 +59,15 @@ class UnevenStages:
             return ()
         if ring.value < 2:
             return (Observation("there is one pipeline stage only", ring.cites, 0.001, 0.6),)
-        busy = _by_busy(facts)
+        measured = [o for o in (by_busy(facts), by_levels(facts)) if o is not None]
         found = [o for o in (_by_split(facts), _by_bytes(facts), _by_weights(facts)) if o is not None]
-        if busy is None:
-            return tuple(found)
         # A stage that was measured to be slow is slow whatever its layers and weights are.
-        return (busy, *(o for o in found if o.supports or not busy.supports))
+        slow = any(o.supports for o in measured)
+        return (*measured, *(o for o in found if o.supports or not slow))
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         ring = stages(facts)
-        if (ring is not None and ring.value < 2) or _busy(facts)[1]:
+        if (ring is not None and ring.value < 2) or busy_shares(facts)[1]:
             return ()
         return (
             Probe(
@@ -119,9 +118,7 @@ def _by_split(facts: Facts) -> Observation | None:
         return Observation(says, split.cites, 0.9, 0.05)
     if split.imbalance >= UNEVEN_FROM:
         return Observation(says, split.cites, 0.6, 0.2)
-    if split.imbalance > 1.001:
-        return Observation(says, split.cites, 0.35, 0.45)
-    return Observation(says, split.cites, 0.25, 0.6)
+    return None  # equal layers do not make equal cards
 
 
 def _by_bytes(facts: Facts) -> Observation | None:
@@ -139,51 +136,23 @@ def _by_bytes(facts: Facts) -> Observation | None:
 
 
 def _by_weights(facts: Facts) -> Observation | None:
+    """Weights stand for layers where the split is not known. Where it is, the first and the last stage hold more for
+    the embedding and the head, of which only the head takes time."""
     weights = facts.numbers("start.weights_gib")
-    if len(weights) < 2 or max(weights.values()) < 0.5:
+    if len(weights) < 2 or max(weights.values()) < 0.5 or layer_split(facts) is not None:
         return None
     mean = sum(weights.values()) / len(weights)
     heaviest = max(weights, key=lambda rank: weights[rank])
     ratio = weights[heaviest] / mean
-    says = f"{heaviest} holds {weights[heaviest]:.1f} GiB of weights, {ratio:.2f} of the mean"
-    if ratio >= 1.3:
-        return Observation(says, facts.cite("start.weights_gib"), 0.7, 0.08)
-    if ratio <= 1.05:
-        return Observation(says, facts.cite("start.weights_gib"), 0.25, 0.6)
-    return None
-
-
-def _busy(facts: Facts) -> tuple[str, dict[str, float]]:
-    """Busy share of each stage from the best source there is; device times before host times."""
-    ring = stages(facts)
-    for name in ("metrics.forward_busy", "metrics.fwd_occupancy", "decode.fwd_occupancy", TRACED, HOST_SIDE):
-        rows = facts.numbers(name) if name != TRACED else (stage_shares(facts, "busy") or ({}, ()))[0]
-        shares = {rank: value for rank, value in rows.items() if value > 0}
-        if ring is not None and len(shares) >= max(2, ring.value):
-            return name, shares
-    return "", {}
-
-
-def _by_busy(facts: Facts) -> Observation | None:
-    name, busy = _busy(facts)
-    if not busy:
+    if ratio < HEAVY:
         return None
-    mean = sum(busy.values()) / len(busy)
-    slowest = max(busy, key=lambda rank: busy[rank])
-    ratio = busy[slowest] / mean
-    source = "traced kernels" if name == TRACED else name.split(".")[1]
-    says = f"{slowest} is busy {ratio:.2f} times the mean of the stages ({source})"
-    by_host = name == HOST_SIDE
-    if ratio >= 1.3:
-        return Observation(says, facts.cite(name), 0.85 if by_host else 0.95, 0.05 if by_host else 0.01)
-    if ratio <= 1.12 and not by_host:
-        return Observation(says, facts.cite(name), 0.05, 0.7)
-    return None
+    says = f"{heaviest} holds {weights[heaviest]:.1f} GiB of weights, {ratio:.2f} of the mean"
+    return Observation(says, facts.cite("start.weights_gib"), 0.7, 0.08)
 
 
 def _slow_stage(facts: Facts) -> int | None:
     """Index of the stage whose busy share stands out, where that was measured."""
-    _, busy = _busy(facts)
+    _, busy = busy_shares(facts)
     if not busy:
         return None
     slowest = max(busy, key=lambda rank: busy[rank])

@@ -26,7 +26,7 @@ AT_WORK: dict[str, FactValue] = {
     "args.device": "cuda",
     "engine.version": "0.5.10",
     "bench.levels": [{"concurrency": 8, "output_throughput": 95.6}],
-    "gpu.power_w": {"0": 300},
+    "gpu.power_w": {str(card): 300 for card in range(8)},
 }
 CLEARED: dict[str, FactValue] = dict.fromkeys(SUSPECTS.values(), False)
 
@@ -112,11 +112,23 @@ def test_decoding_without_graphs_is_never_healthy_whatever_causes_it() -> None:
     assert verdict({**AT_WORK, **CLEARED, "decode.graph_true_share": 0.98}) == "healthy"
 
 
-def test_without_cuda_there_are_no_cards_to_look_at() -> None:
-    facts = {**AT_WORK, **CLEARED, "args.device": "cpu"}
+def test_without_cards_two_load_levels_have_to_show_that_no_stage_is_slower() -> None:
+    facts = {**AT_WORK, **CLEARED, "args.device": "cpu", "internal.slot_limit": 1}
     del facts["gpu.power_w"]
+    assert verdict(facts) == "not_enough_evidence"
 
-    assert verdict(facts) == "healthy"
+    alone = {"concurrency": 1, "output_throughput": 2.8, "mean_itl_ms": 350.0}
+    filled = {"concurrency": 8, "output_throughput": 20.0, "mean_itl_ms": 390.0}
+    assert verdict({**facts, "bench.levels": [alone, filled]}) == "healthy"
+
+
+def test_cards_of_every_stage_have_to_be_seen_before_a_full_pipeline_is_healthy() -> None:
+    facts = {**AT_WORK, **CLEARED, "gpu.power_w": {"0": 300, "1": 300}}
+    board, known = board_of(facts)
+    assert verdict_of(board, known) == "not_enough_evidence"
+    assert "gpu.samples" in [probe.tool for probe in next_probes(board, known)]
+    few = [{"concurrency": 2, "output_throughput": 20.0}]
+    assert verdict({**facts, "bench.levels": few}) == "healthy"
 
 
 def test_a_likely_fault_that_stays_open_forbids_healthy() -> None:
