@@ -103,6 +103,8 @@ class Case:
     layers: int = 8
     stated: tuple[str, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
+    alone: bool = False
+    """Measures one client by itself first: its turn is the sum of the stages, which only cards would tell otherwise."""
     trouble: Trouble = ""
     warm_s: float = 15.0
     measure_s: float = 40.0

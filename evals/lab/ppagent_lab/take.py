@@ -14,7 +14,7 @@ from pathlib import Path
 from ppagent_lab.load import Clients, clients
 from ppagent_lab.rows import Window, bench_row
 from ppagent_lab.server import Server, await_refusal, command, environment, serving
-from ppagent_lab.shapes import Alternative, Case
+from ppagent_lab.shapes import Alternative, Case, Load
 from ppagent_lab.written import Result, without_the_lab, write_refused, write_words
 
 RECORD_S = 10
@@ -22,6 +22,7 @@ HANG_RANK = 1
 HANG_SEEN_S = 75.0
 """With `--watchdog-timeout` at its lab value, the neighbours have said by then what they wait for."""
 SETTLE_S = 12.0
+ALONE_WARM_S, ALONE_S = 6.0, 18.0
 DROPPED = ("source", "dmesg.txt", "environment.txt")
 """A published version's source is in a store; the lab machine's kernel log and shell say nothing of the server."""
 
@@ -42,9 +43,26 @@ def take(case: Case, lab: Path, out: Path, port: int) -> None:
 
 def _measured(case: Case, lab: Path, out: Path, port: int, log: Path) -> list[Result]:
     """The recording, and what was measured: the case as it is first, then its live alternatives."""
-    with serving(case, lab, port, log) as server, clients(server.url, case.load) as running:
+    with serving(case, lab, port, log) as server:
+        results = [_alone(case.load, server)] if case.alone and case.load is not None else []
+        return results + _loaded(case, out, port, server)
+
+
+def _alone(load: Load, server: Server) -> Result:
+    """One client of the load by itself."""
+    single = replace(load, clients=1)
+    with clients(server.url, single) as running:
+        assert running is not None
+        time.sleep(ALONE_WARM_S)
+        start = time.monotonic()
+        time.sleep(ALONE_S)
+        return Result(None, bench_row(running.requests, Window(start, time.monotonic()), single))
+
+
+def _loaded(case: Case, out: Path, port: int, server: Server) -> list[Result]:
+    with clients(server.url, case.load) as running:
         time.sleep(case.warm_s)
-        results = [] if running is None or case.load is None else [Result(None, _measure(case, running))]
+        results = [] if running is None else [Result(None, _measure(case, running))]
         if case.trouble == "hang":
             os.kill(server.rank_pids()[HANG_RANK], signal.SIGSTOP)
             time.sleep(HANG_SEEN_S)

@@ -1,5 +1,7 @@
 """Admission: a cap that is too low, a pool that is too small, and their healthy twin."""
 
+from dataclasses import replace
+
 from ppagent_lab.cases.common import DEPTH, EMULATED, LIMIT, NEVER
 from ppagent_lab.shapes import Alternative, Answer, Case, Device, Load
 
@@ -34,9 +36,10 @@ CASES = (
         title="Sixteen clients under a cap of sixty-four",
         question="Is the cap of 64 running requests what limits us?",
         pp=2,
-        device=STAGE,
+        device=replace(STAGE, per_request_ms=(1,)),
         load=SIXTEEN,
         arguments=(CAP, "64", LIMIT, "8"),
+        alone=True,
         answer=Answer(
             verdict="healthy",
             also_accepted=(*EMULATED, "LB001", "PP007"),

@@ -46,6 +46,7 @@ CASES = (
         device=PP8_STAGE,
         load=EIGHT,
         arguments=(LIMIT, "1"),
+        alone=True,
         answer=_SPREAD,
     ),
     Case(
@@ -97,6 +98,7 @@ CASES = (
         device=Device(stage_ms=(40,), per_request_ms=(8,)),
         load=EIGHT,
         arguments=(LIMIT, "2"),
+        alone=True,
         answer=_SPREAD,
     ),
     Case(
@@ -124,9 +126,10 @@ CASES = (
         title="Sixteen clients, four in each slot",
         question="Can this be made faster by a launch setting?",
         pp=4,
-        device=Device(stage_ms=(40,), per_request_ms=(4,)),
+        device=Device(stage_ms=(40,), per_request_ms=(2,)),
         load=SIXTEEN,
         arguments=(LIMIT, "4"),
+        alone=True,
         answer=_SPREAD,
     ),
 )

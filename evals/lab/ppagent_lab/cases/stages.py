@@ -26,8 +26,9 @@ CASES = (
         "expect. Which one is it?",
         pp=4,
         device=Device(stage_ms=(40, 40, 110, 40), per_request_ms=(4,)),
-        load=Load(clients=8),
-        arguments=(LIMIT, "2"),
+        load=Load(clients=4),
+        arguments=(LIMIT, "1"),
+        alone=True,
         answer=replace(_UNEVEN, fixes=(Alternative(env={PARTITION: "*"}), OPERATOR)),
     ),
     Case(
@@ -57,6 +58,7 @@ CASES = (
         load=Load(clients=8),
         arguments=(LIMIT, "2"),
         environment={PARTITION: "2,2,2,2"},
+        alone=True,
         answer=Answer(
             verdict="healthy",
             also_accepted=(*EMULATED, "LB001", "PP007"),
