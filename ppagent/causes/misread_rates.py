@@ -9,6 +9,12 @@ from ppagent.evidence.facts import Facts
 CLOSE = 0.15
 """Two rates this near to each other, relative, are taken for the same one."""
 
+_FOR_EACH = (
+    r"\b(?:each|apiece|per|a single)\b[^.]*\d\s*(?:tok|t/s)"
+    r"|\d\s*tok\S*(?: \S+)? (?:per|for each|a) (?:user|client|request)"
+)
+"""A speed that is told as one request's is taken for nothing else."""
+
 _SINCE = r"\b(?:since then|then|dropp?(?:ed|s)|fell|falls|collaps\w*|sank|sinks|went down|slowed down|after that)\b"
 """Words by which somebody tells of a speed that changed: the slow one is then another time's, and no misreading."""
 
@@ -44,6 +50,8 @@ def one_share_of_all(facts: Facts) -> Misreading | None:
     """One request's speed taken for the server's."""
     load, own = in_flight(facts), _steady(facts)
     if load is None or load.value < 2 or own is None or rates_agree(facts) is not None:
+        return None
+    if said(facts, _FOR_EACH) is not None:
         return None
     for stated in stated_rates(facts):
         if any(_close(stated.value * load.value, rate) for rate in _log_rates(facts)):

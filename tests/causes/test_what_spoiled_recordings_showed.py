@@ -150,3 +150,17 @@ def test_a_load_that_ran_faster_before_is_not_too_low_a_load() -> None:
     before = few | {"stated.sentences": ["Before the move the same load gave 243.6 tok/s."]}
     assert not judged(cause_of("LB001"), few).against
     assert any("same load gave 243.6 tok/s" in o.says for o in judged(cause_of("LB001"), before).against)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "misread"),
+    [
+        ("The server gives 30 tok/s.", True),
+        ("Just the two of us, and each gets 30 tok/s.", False),
+        ("We see 30 tok/s per user.", False),
+    ],
+)
+def test_a_speed_that_is_told_as_one_users_is_taken_for_nothing_else(sentence: str, misread: bool) -> None:
+    log: dict[str, FactValue] = {"decode.lines": 40, "decode.throughput.p50": 59.5, "stated.in_flight": 2}
+    judgement = judged(cause_of("ME001"), {**RING, **log, "stated.sentences": [sentence]})
+    assert any("share of the server's" in o.says for o in judgement.because) is misread
