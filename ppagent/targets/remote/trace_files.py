@@ -9,7 +9,7 @@ from typing import IO
 from ppagent.errors import ToolError
 from ppagent.targets.remote.link import LARGEST_ERROR, End, Link, run
 
-LIST_S = 20.0
+LIST_S = 60.0
 FETCH_S = 300.0
 _LIST = (
     'cd -- "$1" 2>/dev/null || { [ -e "$1" ] && echo "no right to look into it" >&2 && exit 1; exit 3; }; '
