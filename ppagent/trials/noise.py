@@ -7,7 +7,7 @@ The two settings take turns (old, new, old, new, old, ...), so a drift of the ma
 scatter of whole measurements shows itself. Where it is no larger than what the scatter within each of them explains,
 both are taken together; else whole measurements alone count. With one round there is no such scatter to see yet: then
 what two runs of one setting usually differ by is taken for it. Looking several times would find something sooner or
-later, so each look has its share of the error (Bonferroni).
+later, so each look has its share of the error; a later one, which knows more, has the larger share.
 """
 
 import math
@@ -89,15 +89,21 @@ def compare(
         raise ValueError("the settings must have taken turns, the old one first and last")
     old, new = _mean(before), _mean(after)
     gain, error = math.log(new / old), _error(before, after)
-    confidence = 1 - (1 - CONFIDENCE) / looks
+    confidence = _confidence(len(after), looks)
     half = max(error.at_least, error.share * t_quantile(confidence, error.df))
     low, high = math.expm1(gain - half), math.expm1(gain + half)
     outcome = _verdict(low, high, margin)
     more = None
     if outcome == "cannot tell" and len(before) > 1:
-        more = _rounds_more(abs(gain), error, len(after), confidence, margin)
+        more = _rounds_more(abs(gain), error, len(after), looks, margin)
     why = _why(outcome, new / old - 1, low, high, margin)
     return Comparison(old, new, math.expm1(half), outcome, why, low, high, more)
+
+
+def _confidence(look: int, looks: int) -> float:
+    """What one look of several may claim: their shares of the error, by the square of their number, add up to it."""
+    looks = max(look, looks)
+    return 1 - (1 - CONFIDENCE) * look**2 / sum(each**2 for each in range(1, looks + 1))
 
 
 def _verdict(low: float, high: float, margin: float) -> Outcome:
@@ -166,12 +172,13 @@ def _between(before: Sequence[Sample], after: Sequence[Sample]) -> tuple[float, 
     return math.fsum((value - slope * (place - middle)) ** 2 for place, value in enumerate(left)) / df, df
 
 
-def _rounds_more(gain: float, error: _Error, rounds: int, confidence: float, margin: float) -> int | None:
+def _rounds_more(gain: float, error: _Error, rounds: int, looks: int, margin: float) -> int | None:
     """Rounds until the interval is narrow enough for one verdict or the other, should the rest go on as it began."""
     wanted = max(gain, math.log1p(margin) - gain)
     for total in range(rounds + 1, MOST_ROUNDS_FORESEEN + 1):
         df = max(error.df, 2 * total - 2)
-        if error.share * math.sqrt(_spread(total) / _spread(rounds)) * t_quantile(confidence, df) < wanted:
+        t = t_quantile(_confidence(total, looks), df)
+        if error.share * math.sqrt(_spread(total) / _spread(rounds)) * t < wanted:
             return total - rounds
     return None
 
