@@ -38,11 +38,11 @@ def _why(session: Session, text: str) -> None:
 
 
 def _go_on(session: Session, text: str) -> None:
-    session.looked, session.insists = False, True
+    insisted, session.looked, session.insists = session.insists, False, True
     try:
         investigate(session)
     finally:
-        session.insists = False
+        session.insists = insisted
     session.say(why_lines(session.found(), "", session.screen.width))
 
 

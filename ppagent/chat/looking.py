@@ -69,13 +69,8 @@ def investigate(session: Session, question: str = "") -> None:
 
 def know(session: Session) -> None:
     """Makes an investigation where none was made yet. One that the person stopped is not begun again unasked."""
-    if session.status == "cancelled" or session.looked:
-        return
-    session.quiet = True
-    try:
+    if session.status != "cancelled" and not session.looked:
         investigate(session)
-    finally:
-        session.quiet = False
 
 
 @contextmanager

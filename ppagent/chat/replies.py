@@ -49,6 +49,9 @@ def _kind(session: Session, text: str) -> Kind:
 
 def _yes(session: Session, text: str) -> None:
     offer, session.offer = session.offer, ""
+    if not offer and session.put_off is not None:
+        REPLIES["go_on"](session, text)
+        return
     if not offer:
         session.say(wrapped(_nothing_offered(session), session.screen.width))
         return

@@ -78,8 +78,6 @@ class Session:
     """Whether the person was told that no server runs any more."""
     insists: bool = False
     """Whether the person wants everything asked, also what needs an approval."""
-    quiet: bool = False
-    """Whether what is asked meanwhile must not come to an approval: the person wants something else."""
     put_off: CallRow | None = None
     """A question above the ceiling that waits until the person says go on."""
     told: str = ""

@@ -36,13 +36,11 @@ class ShownNodes(Nodes):
             return super().choose(state)
 
     def _unless_put_off(self, state: State, chosen: State) -> State:
-        """First the answer, then the approval: what disturbs the server waits until the person says go on, where reads
-        alone have told the causes, or the person asked for something else."""
+        """First what reads tell, then the approval: what disturbs the server waits until the person says go on."""
         session, call = self._session, chosen.get("call")
         session.put_off = None
-        waits = session.quiet or self.desk.verdict() != "not_enough_evidence"
         asks = call is not None and call["grade"] > self.desk.ceiling and session.consent.dialog is not None
-        if call is None or not asks or not waits or session.insists:
+        if call is None or not asks or session.insists:
             return chosen
         session.put_off = call
         return State(call=None, asked=state["asked"], stopped=f"{call['tool']} waits for a go on")

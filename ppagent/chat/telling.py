@@ -17,11 +17,7 @@ def told_lines(session: Session, text: str) -> list[Line]:
     added = tell(session, text)
     if len(added) < SAYS_SOMETHING:
         return []
-    session.quiet = True
-    try:
-        investigate(session)
-    finally:
-        session.quiet = False
+    investigate(session)
     width = session.screen.width
     ids = " ".join(item.id for item in added)
     lines = wrapped(f"Taken down as {ids}: what you say is evidence, the weakest there is.", width)

@@ -5,7 +5,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ppagent.cli.common import TARGET_HELP, NumberFrom, note
+from ppagent.cli.common import PORT, TARGET_HELP, NumberFrom, note
 from ppagent.errors import ExitStatus, UserError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", metavar="TARGET", nargs="?", help=TARGET_HELP)
     add("--resume", nargs="?", const=NEWEST, metavar="ID", help="go on with a kept session, the newest by default")
-    add("--port", type=NumberFrom(1, "ports", whole=True), metavar="N", help="the server's HTTP port on its host")
+    add("--port", type=PORT, metavar="N", help="the server's HTTP port on its host")
     add("--brain", choices=("auto", "rules", "llm"), default="auto", help="who chooses what to look at (auto)")
     add("--model", default="", metavar="NAME", help="a model, or a profile of the configuration (docs/llm.md)")
     add("--base-url", default="", metavar="URL", help="OpenAI-compatible endpoint that serves it (OPENAI_BASE_URL)")
@@ -62,7 +62,8 @@ def _once(args: argparse.Namespace) -> int:
     session = _opened(args, options)
     session.terse = True
     answer_once(session, question)
-    return exit_status(session.found()) if session.state["stopped"] else ExitStatus.OK
+    asked = session.state["stopped"] and not question.startswith("/")
+    return exit_status(session.found()) if asked else ExitStatus.OK
 
 
 def _talk(args: argparse.Namespace) -> int:

@@ -89,7 +89,7 @@ def fake_session(
     brain: Brain | None = None,
     ceiling: Grade = Grade.READ_HOST,
 ) -> Session:
-    """A session about a fake live server with these tools and no others."""
+    """A session about a fake live server with these tools and no others, whose person wants everything asked."""
     screen = FakeScreen()
     desk = Desk(
         context=ToolContext(FakeTarget(kind)),
@@ -101,7 +101,7 @@ def fake_session(
         causes=causes,
         recorder=FakeRecorder(),
     )
-    return Session("s1", "ssh://fake", desk, screen, Consent(screen, person))
+    return Session("s1", "ssh://fake", desk, screen, Consent(screen, person), insists=True)
 
 
 def screen_of(session: Session) -> FakeScreen:

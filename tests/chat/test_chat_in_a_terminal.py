@@ -100,6 +100,8 @@ def test_a_denied_approval_runs_nothing(window: Open, slow: Path, tmp_path: Path
     terminal = window("ssh://gpu-box", plugins=slow, module="tests.chat.fake_live")
     terminal.wait_for(PROMPT)
     terminal.type("why is it slow?")
+    terminal.wait_for(r"FURTHER  slow\.profile \(perturbs the server\)")
+    terminal.type("go on")
     shown = terminal.wait_for(r"allow it\?")
     assert "slow.profile  asks to run  (grade 3: perturbs the server)" in shown
     assert "Profiles the schedulers for a minute." in shown

@@ -254,27 +254,31 @@ def test_steps_count_anew_for_each_question() -> None:
     assert sum(len(tool.runs) for tool in tools) == 4
 
 
-def test_where_reads_have_told_the_cause_what_disturbs_waits_for_a_go_on() -> None:
-    known = FakeTool("fake.quick", {"trouble.hung": True}, provides=("trouble.",))
-    loud = FakeTool("fake.profile", {"trouble.hung": True}, grade=Grade.PERTURB, provides=("trouble.",))
-    person = FakePerson(answers=["y"])
-    brain = FakeBrain([ToolCall("fake.quick", "to know"), ToolCall("fake.profile", "it may decide PP008")])
-    session = fake_session(known, loud, person=person, brain=brain)
+def test_first_comes_what_reads_tell_and_what_disturbs_waits_for_a_go_on() -> None:
+    person = FakePerson(answers=["n"])
+    tool = probe(Grade.LOAD)
+    session = fake_session(tool, person=person)
+    session.insists = False
 
     take_turn(session, "why is it slow?")
 
-    assert (person.questions, loud.runs) == ([], [])
-    assert "DIAGNOSED" in screen_of(session).text
-    assert "FURTHER  fake.profile (perturbs the server): it may decide PP008" in screen_of(session).text
+    assert (person.questions, tool.runs) == ([], [])
+    assert "NOT ENOUGH EVIDENCE" in screen_of(session).text
+    assert "FURTHER  fake.probe (puts load on the server): " in screen_of(session).text
+    assert session.state["denied"] == []
+    take_turn(session, "yes")
+    assert len(person.questions) == 1
+    assert session.insists is False
 
 
 def test_a_command_never_comes_to_an_approval_by_itself() -> None:
-    person = FakePerson()
+    person = FakePerson(answers=["y"])
     tool = probe(Grade.LOAD)
     session = fake_session(tool, person=person)
+    session.insists = False
 
     take_turn(session, "/board")
 
     assert (person.questions, tool.runs) == ([], [])
     take_turn(session, "go on")
-    assert len(person.questions) == 1
+    assert len(tool.runs) == 1

@@ -59,9 +59,10 @@ def _figures(then: Facts, now: Facts, width: int) -> Iterator[Line]:
 
 
 def _row(label: str, old: float, new: float, width: int) -> Iterator[Line]:
+    """A figure then and now; the change in percent of a speed only, since half as many requests are no loss."""
     if old == new:
         return
-    change = new / old - 1 if old else None
+    change = new / old - 1 if old and label.startswith("tok/s") else None
     if change is None:
         says = ""
     elif abs(change) <= NOISE:

@@ -38,7 +38,7 @@ def load_now(facts: Facts) -> str:
     low, high = facts.number("decode.running_req.min"), facts.number("decode.running_req.max")
     if low is not None and high is not None:
         span = f"{low:g}" if low == high else f"{low:g}-{high:g}"
-        add(f"{span} requests in a micro-batch", "decode.running_req.min")
+        add(f"{span} request{'' if span == '1' else 's'} in a micro-batch", "decode.running_req.min")
     flying = facts.number("metrics.in_flight")
     if flying:
         add(f"{flying:.3g} in flight", "metrics.in_flight")
