@@ -16,11 +16,12 @@ What refutes it
     Weights and KV both in 16 bits. A step near what the memory allows.
 
 Remedies
-    KV in BF16 (twice the memory per token); CUTLASS for FP8 block weights (variable up to 0.5.6, flag from 0.5.7).
+    KV in BF16 (twice the memory per token); CUTLASS for FP8 block weights (a variable up to 0.5.6.post1, a flag later).
 """
 
 from ppagent.causes.cards import generation, without_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.flag_history import installed_catalogue
 from ppagent.causes.kernel_gap import bandwidth_gap, measured_gain, measured_remedy
 from ppagent.causes.sighting import switched_on, version
 from ppagent.causes.situation import Known, arguments_known
@@ -30,6 +31,7 @@ from ppagent.sglang.versions import at_least
 FAR = 12.0
 NEAR = 4.0
 CUTLASS_VARIABLE = "SGLANG_SUPPORT_CUTLASS_BLOCK_FP8"
+KV_FORMAT, GEMM_BACKEND = "--kv-cache-dtype", "--fp8-gemm-backend"
 _LEVERS = ("kv-cache-dtype", CUTLASS_VARIABLE, "fp8-gemm-backend", "quantization")
 
 
@@ -73,7 +75,7 @@ class SlowQuantisedPath:
     def advise(self, facts: Facts) -> Advice:
         remedies = []
         if (kv := slow_kv(facts)) is not None:
-            remedies.append(_wide_kv(kv.cites))
+            remedies.append(_wide_kv(facts, kv.cites))
         if (weights := slow_weights(facts)) is not None:
             remedies.append(_cutlass(facts, weights.cites))
         known = tuple(remedies) or measured_remedy(self.id, facts, *_LEVERS) or (_by_hand(facts),)
@@ -159,12 +161,15 @@ def _plain(facts: Facts) -> Observation | None:
     return Observation("weights and KV are not quantised", cites, 0.001, 0.5)
 
 
-def _wide_kv(cites: tuple[str, ...]) -> Remedy:
+def _wide_kv(facts: Facts, cites: tuple[str, ...]) -> Remedy:
+    """The model's own format is what a version without the word for BF16 keeps KV in, where the flag is left out."""
+    flag = installed_catalogue(facts).by_spelling.get(KV_FORMAT)
+    named = flag is None or "bf16" in (flag.choices or ())
     return Remedy(
         "KR003",
         "relaunch",
         "Keep KV in BF16",
-        Change(set={"--kv-cache-dtype": "bf16"}),
+        Change(set={KV_FORMAT: "bf16"}) if named else Change(unset=(KV_FORMAT,)),
         cites,
         risks=("twice the memory per token: half the KV pool, so fewer requests or shorter contexts",),
         verify="tok/s of one request, and token usage at the working load",
@@ -173,8 +178,8 @@ def _wide_kv(cites: tuple[str, ...]) -> Remedy:
 
 
 def _cutlass(facts: Facts, cites: tuple[str, ...]) -> Remedy:
-    by_flag = at_least(version(facts), "0.5.7") is not False
-    change = Change(set={"--fp8-gemm-backend": "cutlass"}) if by_flag else Change(env={CUTLASS_VARIABLE: "1"})
+    by_flag = GEMM_BACKEND in installed_catalogue(facts).by_spelling
+    change = Change(set={GEMM_BACKEND: "cutlass"}) if by_flag else Change(env={CUTLASS_VARIABLE: "1"})
     return Remedy(
         "KR003",
         "relaunch",

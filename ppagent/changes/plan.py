@@ -47,13 +47,14 @@ def _gains(remedies: Sequence[Remedy], facts: Facts) -> dict[str, Predicted]:
 
 
 def _spelled(advice: Sequence[Advice], installed: Installed) -> tuple[list[Remedy], list[Declined]]:
-    """Remedies in this version's spellings; those it has no flag for become declined levers."""
+    """Remedies in this version's spellings; those it has no flag or no such value for become declined levers."""
     remedies: list[Remedy] = []
     lacking: list[Declined] = []
     for remedy in (r for a in advice for r in a.remedies):
         spelled = spell(remedy.change, installed.catalogue)
-        if spelled.lacking:
-            lacking += [_lacking(flag, remedy, installed) for flag in spelled.lacking]
+        lacking += [_lacking(flag, remedy, installed) for flag in spelled.lacking]
+        lacking += [Declined(f, f"in {installed.words} {why}", remedy.cites) for f, why in spelled.unfit.items()]
+        if spelled.lacking or spelled.unfit:
             continue
         remedies.append(replace(remedy, change=spelled.change))
     return remedies, lacking

@@ -51,3 +51,16 @@ def test_without_a_version_the_newest_spelling_is_kept() -> None:
 def test_a_declined_lever_has_the_name_that_the_version_gives_it(lever: str, version: str, name: str | None) -> None:
     assert lever_name(lever, catalogue_of(version)) == name
     assert lever_name(lever, None) == lever
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "version", "why"),
+    [
+        ("--kv-cache-dtype", "bf16", "0.5.3", "--kv-cache-dtype takes no bf16"),
+        ("--kv-cache-dtype", "bf16", "0.5.10", ""),
+        ("--attention-backend", "trtllm_mha", "0.4.7", "--attention-backend takes no trtllm_mha"),
+        ("--chunked-prefill-size", "4096", "0.4.7", ""),
+    ],
+)
+def test_a_value_that_the_version_does_not_take_is_named(flag: str, value: str, version: str, why: str) -> None:
+    assert spell(Change(set={flag: value}), catalogue_of(version)).unfit.get(flag, "") == why
