@@ -99,7 +99,8 @@ def verdict_of(board: Board, facts: Facts) -> Verdict:
         return "diagnosed"
     hung = facts.flag("log.ended_running") is True
     unexplained = unexplained_gap(facts) and not board.supported
-    if cleared(board, facts) and not health_lacks(facts) and not (hung or unexplained or _likely_faults(board, facts)):
+    doubtful = hung or unexplained or health_lacks(board, facts) or _likely_faults(board, facts)
+    if cleared(board, facts) and not doubtful:
         return "healthy"
     return "not_enough_evidence"
 
@@ -120,12 +121,13 @@ def seen_at_work(facts: Facts) -> bool:
     return worked and (arguments_known(facts) or "engine.version" in facts)
 
 
-def health_lacks(facts: Facts) -> tuple[Probe, ...]:
-    """What would have to be looked at before a server that shows no fault may be called healthy."""
+def health_lacks(board: Board, facts: Facts) -> tuple[Probe, ...]:
+    """What would have to be looked at before a server that shows no fault may be called healthy. Where something that
+    is no fault explains its speed, a slow stage is not what holds it back."""
     lacking = []
     if not any(facts.get(name) is not None for name in SPEED_TOLD):
         lacking.append(Probe("bench.results", "nothing but the log tells how fast it is, and for how many requests", 0))
-    if not stages_seen(facts):
+    if not board.supported and not stages_seen(facts):
         lacking.append(_stage_probe(facts))
     return tuple(lacking)
 

@@ -30,7 +30,7 @@ def undecided(board: Board) -> tuple[Hypothesis, ...]:
 def next_probes(board: Board, facts: Facts | None = None, limit: int = MOST_PROBES) -> tuple[Probe, ...]:
     """The best of the probes: what the undecided causes lack, and what is still open about the supported ones. Most
     uncertainty removed per grade first, each tool once. Where nothing seen is wrong, what health lacks comes first."""
-    lacking = health_lacks(facts) if facts is not None and not board.faults and cleared(board, facts) else ()
+    lacking = health_lacks(board, facts) if facts is not None and not board.faults and cleared(board, facts) else ()
     worth: dict[str, float] = defaultdict(float)
     best: dict[str, tuple[float, Probe]] = {}
     for hypothesis in (*undecided(board), *board.supported):

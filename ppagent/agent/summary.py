@@ -61,7 +61,7 @@ def _healthy(board: Board, facts: Facts) -> str:
 def _not_enough(board: Board, facts: Facts, probes: Sequence[Probe]) -> str:
     known = f" Seen so far: {'; '.join(_shown(h) for h in board.supported)}." if board.supported else ""
     undecided = "What is known does not decide what limits the server."
-    if cleared(board, facts) and health_lacks(facts):
+    if cleared(board, facts) and health_lacks(board, facts):
         undecided = "Nothing wrong was seen, but too little to call the server healthy."
     if not probes:
         return f"{undecided}{known}"

@@ -198,7 +198,7 @@ def _turns(facts: Facts) -> Observation | None:
     if ring is None or line is None:
         return None
     within = [level for level in measured if level.concurrency <= ring.value]
-    if len(within) < 2 or within[-1].concurrency < 3:
+    if len(within) < 2 or within[-1].concurrency < 2:
         return None
     growth = within[-1].turn_ms / within[0].turn_ms
     turns = " / ".join(f"{level.turn_ms:.4g}" for level in within)
@@ -206,7 +206,7 @@ def _turns(facts: Facts) -> Observation | None:
     own = " and ".join(f"{1000 * level.concurrency / within[0].turn_ms:.0f}" for level in within[1:])
     got = " and ".join(f"{level.tokens_per_s:.0f}" for level in within[1:])
     says = f"ring turn {turns} ms at C = {loads} = {line.beta_ms:.1f} + {line.alpha_ms:.2f} C"
-    if growth >= 1.5:
+    if growth >= 1.5 and within[-1].concurrency >= 3:
         says += f": own slots would give {own} tok/s, measured {got}"
         return Observation(says, line.cites, 0.8, 0.15)
     if growth <= 1.3:

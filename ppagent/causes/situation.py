@@ -33,6 +33,10 @@ class Level:
     cites: Cites
 
 
+KEPT_UP = 0.6
+"""Share of its clients' requests in flight below which a level is known by what was in flight."""
+
+
 def arguments_known(facts: Facts) -> bool:
     """Whether the server's arguments were seen at all, so that an absent one can be taken at its default."""
     return any(name.startswith(("args.", "launch.")) for name in facts)
@@ -114,12 +118,20 @@ def levels(facts: Facts) -> tuple[Level, ...]:
 
 
 def _level(row: Mapping[str, object], cites: Cites) -> Level | None:
-    concurrency, rate = row.get("concurrency"), row.get("output_throughput")
+    concurrency, rate = _in_flight_of(row), row.get("output_throughput")
     if not isinstance(concurrency, int | float) or not isinstance(rate, int | float) or not concurrency or not rate:
         return None
     latencies = [v for key in ("mean_itl_ms", "mean_tpot_ms") if isinstance(v := row.get(key), int | float) and v > 0]
     turn_ms = float(latencies[0]) if latencies else 1000 * concurrency / rate
     return Level(float(concurrency), float(rate), turn_ms, bool(latencies), cites)
+
+
+def _in_flight_of(row: Mapping[str, object]) -> object:
+    """The clients of a level, or the requests that they kept in flight where that were far fewer."""
+    asked, kept = row.get("concurrency"), row.get("achieved_concurrency")
+    if isinstance(asked, int | float) and isinstance(kept, int | float) and 0 < kept < KEPT_UP * asked:
+        return max(1.0, kept)
+    return asked
 
 
 def in_flight(facts: Facts) -> Known | None:

@@ -162,3 +162,9 @@ def test_the_summary_of_a_healthy_server_says_what_shows_it_and_what_limits_it()
         "source.full is False [E1]; source.no_graphs is False [E1]. "
         "What limits it is no fault: offered load too low (LB001): source.idle is True [E1]."
     )
+
+
+def test_what_explains_a_speed_and_is_no_fault_spares_the_look_at_the_stages() -> None:
+    facts = {**AT_WORK, **CLEARED, "source.idle": True}
+    del facts["gpu.power_w"]
+    assert verdict(facts) == "healthy"

@@ -3,6 +3,7 @@
 import pytest
 
 from ppagent.causes.catalog import cause_of
+from ppagent.causes.situation import in_flight
 from ppagent.causes.stage_times import levels_ratio, stages_seen
 from tests.causes.builders import facts_of, judged, level
 
@@ -72,3 +73,16 @@ def test_counters_cards_a_host_that_paces_and_a_load_below_the_stages_are_enough
 
 def test_a_host_that_launches_and_goes_on_shows_nothing_of_the_stages() -> None:
     assert not stages_seen(facts_of({**FOUR, "metrics.run_batch_busy": {f"PP{n}": 0.1 for n in range(4)}}))
+
+
+def test_a_level_whose_clients_mostly_think_is_known_by_what_was_in_flight() -> None:
+    thinking = level(4, 5.5, mean_itl_ms=189, achieved_concurrency=1.0)
+    assert in_flight(facts_of({**FOUR, "bench.levels": [thinking]})).value == 1.0
+    busy = level(8, 20, mean_itl_ms=390, achieved_concurrency=7.4)
+    assert in_flight(facts_of({**FOUR, "bench.levels": [busy]})).value == 8
+
+
+def test_two_requests_whose_turn_hardly_grows_over_ones_are_no_unfilled_micro_batches() -> None:
+    two = {**FOUR, "internal.slot_limit": 512, "decode.running_req.p95": 2, "decode.lines": 20}
+    two["bench.levels"] = [level(1, 5.2, mean_itl_ms=191), level(2, 9.4, mean_itl_ms=207)]
+    assert judged(cause_of("PP001"), two).against

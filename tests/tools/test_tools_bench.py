@@ -66,6 +66,12 @@ def test_requests_sent_all_at_once_are_all_in_flight() -> None:
     assert "concurrency" not in levels_of([Run({**at_once, "request_rate": 4}, "")])[0]
 
 
+def test_clients_that_mostly_think_are_few_in_flight_by_littles_law() -> None:
+    thinking = level(max_concurrency=4, completed=16, duration=60, mean_e2e_latency_ms=3750.7)
+    assert levels_of([Run(thinking, "")])[0]["achieved_concurrency"] == pytest.approx(1.0, abs=0.001)
+    assert "achieved_concurrency" not in levels_of([Run({**thinking, "completed": 5}, "")])[0]
+
+
 def test_throughput_is_worked_out_where_only_totals_are_known() -> None:
     assert levels_of([Run({"total_output_tokens": 600, "duration": 60}, "")])[0]["output_throughput"] == 10
 

@@ -7,6 +7,9 @@ from statistics import fmean
 from ppagent.evidence.evidence import FactValue
 from ppagent.evidence.kept import is_measure
 
+FEWEST_ENDED = 10
+"""Requests that have to end before their number says how many were in flight: those cut off at the ends are missing."""
+
 _SAME = ("output_throughput", "mean_tpot_ms", "mean_itl_ms", "mean_ttft_ms", "median_ttft_ms", "median_itl_ms",
          "median_tpot_ms", "p99_itl_ms", "p99_ttft_ms", "mean_e2e_latency_ms", "accept_length",
          "completed")  # fmt: skip
@@ -62,7 +65,7 @@ def _level(fields: Mapping[str, object]) -> dict[str, FactValue] | None:
         return None
     if rate is not None:
         level["output_throughput"] = rate
-    achieved = numeric(fields.get("concurrency"))
+    achieved = _achieved(fields, seconds)
     asked = numeric(fields.get("max_concurrency"))
     if asked is None and achieved is None and _rate(fields.get("request_rate")) == "inf":
         asked = numeric(fields.get("completed"))  # without a rate or a cap, all were sent at once
@@ -78,6 +81,15 @@ def _level(fields: Mapping[str, object]) -> dict[str, FactValue] | None:
     }
     level.update((name, value) for name, value in rest.items() if value is not None)
     return level
+
+
+def _achieved(fields: Mapping[str, object], seconds: float | None) -> float | None:
+    """Requests in flight on average: as the benchmark counted them, else by Little's law over those that ended."""
+    counted = numeric(fields.get("concurrency"))
+    ended, each_ms = numeric(fields.get("completed")), numeric(fields.get("mean_e2e_latency_ms"))
+    if counted is not None or ended is None or ended < FEWEST_ENDED or not each_ms or not seconds:
+        return counted
+    return round(ended * each_ms / 1000 / seconds, 3)
 
 
 def _rate(value: object) -> FactValue:

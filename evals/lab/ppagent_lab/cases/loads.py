@@ -13,6 +13,7 @@ CASES = (
         pp=4,
         device=STAGE,
         load=Load(clients=2),
+        alone=True,
         stated=("Two clients send one request after the other.",),
         answer=Answer(
             verdict="healthy",
