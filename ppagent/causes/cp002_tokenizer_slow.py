@@ -10,7 +10,7 @@ Why it matters
 Signals
     A latency between tokens at the client far above the engine's own, which is running requests over generation
     throughput; it appears with large batches only. A warning that a slow tokenizer is used. A tokenizer or
-    detokenizer process at a full core.
+    detokenizer process at a full core. First tokens that take seconds while nothing waits in the scheduler's queue.
 
 What refutes it
     Client and engine agree. A slow-tokenizer warning alone is common and often harmless.
@@ -20,10 +20,18 @@ Remedies
     client can work with token ids.
 """
 
+from ppagent.causes.admission import standing_queue
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.latency import client_itl, engine_itl
-from ppagent.causes.situation import Known
+from ppagent.causes.rows import bench_rows, number
+from ppagent.causes.situation import Known, in_flight
 from ppagent.evidence.facts import Facts
+
+LONG_FIRST_MS, MANY_TURNS, SHORT_PROMPT = 1000.0, 10, 512
+"""A time to first token that neither a turn or two nor the prefill of a short prompt explains."""
+
+ARRIVED = 0.7
+"""Share of the requests under way that the tokens held allow, below which some have not reached the scheduler."""
 
 
 class TokenizerSlow:
@@ -40,7 +48,11 @@ class TokenizerSlow:
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
-        found = (_late(facts), _warned(facts), _process(facts))
+        inward = tuple(o for o in (_before_the_scheduler(facts), _not_arrived(facts)) if o is not None)
+        late = _late(facts)
+        if inward and late is not None and not late.supports:
+            late = None  # text that comes out in time says nothing of text that goes in slowly
+        found = (late, _warned(facts), _process(facts), *inward)
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
@@ -60,8 +72,41 @@ class TokenizerSlow:
         fast, ids = _fast_tokenizer(self.id, cites), _no_tokenizer(self.id, cites)
         pieces, workers = _larger_pieces(self.id, cites), _more_workers(self.id, cites)
         order = (fast, ids, pieces) if slow else (pieces, workers, ids)
+        if _before_the_scheduler(facts) is not None:
+            order = (workers, fast, ids)  # text goes in slowly, so larger pieces on the way out would not help
         why = "the engine keeps up; a larger batch makes more text for the same process"
         return Advice(order, (Declined("--max-running-requests", why, cites),))
+
+
+def _before_the_scheduler(facts: Facts) -> Observation | None:
+    """First tokens that take many turns though nothing waits in the scheduler: the time goes before it, in the process
+    that tokenizes (or in the client). Long prompts are left out, since their prefill takes time of its own."""
+    measured = ("mean_ttft_ms", "mean_itl_ms")
+    rows = [row for row in bench_rows(facts) if all(number(row.get(name)) > 0 for name in measured)]
+    if not rows or standing_queue(facts) is not False:
+        return None
+    row = max(rows, key=lambda each: number(each.get("concurrency")))
+    first_ms, turn_ms, prompt = (number(row.get(name)) for name in ("mean_ttft_ms", "mean_itl_ms", "input_len"))
+    if first_ms < LONG_FIRST_MS or first_ms < MANY_TURNS * turn_ms or not 0 < prompt <= SHORT_PROMPT:
+        return None
+    says = (
+        f"first tokens of prompts of {prompt:g} tokens take {first_ms:.4g} ms, {first_ms / turn_ms:.0f} times the "
+        "time between tokens, and nothing waits in the scheduler's queue"
+    )
+    return Observation(says, facts.cite("bench.levels", "decode.queue_share"), 0.85, 0.03)
+
+
+def _not_arrived(facts: Facts) -> Observation | None:
+    """Requests that the clients have under way and the scheduler does not hold: fewer tokens than their prompts."""
+    held, load = facts.number("decode.tokens.mean"), in_flight(facts)
+    prompts = [number(row.get("input_len")) for row in bench_rows(facts) if number(row.get("input_len")) > 0]
+    if not held or load is None or not prompts or standing_queue(facts) is not False or load.value < 4:
+        return None
+    most = held / min(prompts)
+    if most > ARRIVED * load.value:
+        return None
+    says = f"{held:.0f} tokens held are at most {most:.0f} requests, and the clients have {load.value:.3g} under way"
+    return Observation(says, facts.cite("decode.tokens.mean") + load.cites, 0.6, 0.08)
 
 
 def _fast_tokenizer(cause: str, cites: tuple[str, ...]) -> Remedy:

@@ -47,7 +47,8 @@ def _judgement(cause: Cause, observed: tuple[Observation, ...], probes: tuple[Pr
     because = tuple(sorted((o for o in observed if o.supports), key=weight, reverse=True))
     against = tuple(sorted((o for o in observed if not o.supports), key=weight, reverse=True))
     state = _state(computed, because, against, probes)
-    return Judgement(cause, state, calibration().told(computed), because, against, probes, computed)
+    told = calibration().told(computed) if observed else computed  # fitted on causes that something was seen of
+    return Judgement(cause, state, told, because, against, probes, computed)
 
 
 def posterior(prior: float, observed: tuple[Observation, ...]) -> float:

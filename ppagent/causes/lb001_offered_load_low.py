@@ -27,8 +27,9 @@ from ppagent.causes.fill import fill_readings
 from ppagent.causes.host import decodes_eagerly
 from ppagent.causes.kernel_gap import bandwidth_gap, times_the_step
 from ppagent.causes.load import below_asked, cap_use, growth, hardly_any
+from ppagent.causes.rows import bench_rows, number
 from ppagent.causes.said import said
-from ppagent.causes.situation import in_flight, stages
+from ppagent.causes.situation import KEPT_UP, in_flight, stages
 from ppagent.evidence.facts import Facts
 
 _WAS_FASTER = (
@@ -176,6 +177,8 @@ def _pipeline(facts: Facts) -> Observation | None:
     ring, load = stages(facts), in_flight(facts)
     if ring is None or ring.value < 2 or load is None:
         return None
+    if _client_could_more(facts, ring.value):
+        return None
     if load.value < ring.value:
         says = f"{load.value:.3g} requests in flight are fewer than {ring.value:g} stages, which is PP002"
         return Observation(says, load.cites + ring.cites, 0.3, 0.6)
@@ -183,6 +186,13 @@ def _pipeline(facts: Facts) -> Observation | None:
     if not empty:
         return None
     return Observation(f"slots stand empty: {empty[0].says}", empty[0].cites, 0.05, 0.5)
+
+
+def _client_could_more(facts: Facts, ring_stages: float) -> bool:
+    """Whether the clients are enough for all stages and were just not kept at work."""
+    kept = below_asked(facts)
+    asked = max((number(row.get("concurrency")) for row in bench_rows(facts)), default=0.0)
+    return kept is not None and kept.value < KEPT_UP and asked >= ring_stages
 
 
 CAUSE = OfferedLoadLow()

@@ -84,7 +84,7 @@ class UnevenStages:
             return Advice()
         better = _evened(split.layers, _slow_stage(facts))
         if better is None:
-            return Advice()
+            return Advice((_find_it(facts),)) if by_levels(facts) is not None else Advice()
         text = ",".join(map(str, better))
         remedy = Remedy(
             self.id,
@@ -105,6 +105,19 @@ class UnevenStages:
             split.cites,
         )
         return Advice((remedy,), (hurts,) if split.imbalance > 1.25 else ())
+
+
+def _find_it(facts: Facts) -> Remedy:
+    """For stages that are uneven though their layers are not, where nothing yet says which one it is."""
+    return Remedy(
+        "PP004",
+        "operator",
+        "Find the slow stage (trace each, or watch power and clocks of their cards under load) and look at its card",
+        Change(),
+        facts.cite("bench.levels"),
+        verify="the turn of a full ring comes near that of one request alone",
+        rollback="none needed",
+    )
 
 
 def _by_split(facts: Facts) -> Observation | None:

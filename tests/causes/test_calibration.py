@@ -16,14 +16,14 @@ PROBABILITIES = st.floats(0.0005, 0.9995)
 
 @given(PROBABILITIES)
 def test_scale_one_and_shift_nothing_change_nothing_within_the_bounds(p: float) -> None:
-    assert abs(Calibration().told(p) - min(max(p, 0.00248), 0.99752)) < 1e-4
+    assert abs(Calibration().told(p) - min(max(p, 0.00995), 0.99005)) < 1e-4
 
 
 @given(st.lists(PROBABILITIES, min_size=2, max_size=9))
 def test_the_shipped_map_keeps_every_order_and_claims_no_certainty(posteriors: list[float]) -> None:
     told = [calibration().told(p) for p in sorted(posteriors)]
     assert all(low <= high for low, high in pairwise(told))
-    assert all(0.002 < p < 0.998 for p in told)
+    assert all(0.009 < p < 0.991 for p in told)
 
 
 def test_what_is_supported_is_told_above_what_is_refuted_and_above_a_half() -> None:
@@ -40,3 +40,9 @@ def test_a_state_comes_from_the_posterior_and_not_from_what_is_told(
     computed = posterior(judgement.cause.prior, (*judgement.because, *judgement.against))
     assert judgement.state == "supported" and computed >= SUPPORTED_FROM
     assert judgement.confidence == Calibration(1.0, shift).told(computed)
+
+
+def test_a_cause_that_nothing_was_seen_of_is_told_at_its_prior() -> None:
+    unseen = judged(cause_of("PP002"), {})
+    assert not unseen.because and not unseen.against
+    assert unseen.confidence == pytest.approx(unseen.cause.prior)

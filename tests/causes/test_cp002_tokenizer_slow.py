@@ -58,3 +58,27 @@ def test_an_unknown_client_latency_is_asked_for() -> None:
     judgement = judged(CAUSE, {"args.pp_size": 1, "decode.running_req.p95": 8, "decode.throughput.p95": 400.0})
     assert judgement.state == "cannot_tell"
     assert judgement.probes[0].tool == "bench.results"
+
+
+GOES_IN_SLOWLY = {
+    "args.pp_size": 2,
+    "decode.lines": 40,
+    "decode.queue_share": 0.0,
+    "decode.queue_req.mean": 0.0,
+    "decode.tokens.mean": 450,
+    "bench.levels": [level(12, 56, mean_itl_ms=112.7, mean_ttft_ms=3822.9, input_len=64, output_len=40)],
+}
+
+
+def test_first_tokens_that_take_many_turns_with_an_empty_queue_are_lost_before_the_scheduler() -> None:
+    judgement = judged(CAUSE, GOES_IN_SLOWLY)
+    assert judgement.state == "supported"
+    assert "34 times the time between tokens" in judgement.because[0].says
+    remedies = CAUSE.advise(facts_of(GOES_IN_SLOWLY)).remedies
+    assert remedies[0].change.set["--tokenizer-worker-num"] == "4"
+
+
+def test_a_queue_or_long_prompts_explain_late_first_tokens_by_themselves() -> None:
+    assert judged(CAUSE, {**GOES_IN_SLOWLY, "decode.queue_share": 0.9}).state != "supported"
+    long = [level(12, 56, mean_itl_ms=112.7, mean_ttft_ms=3822.9, input_len=4000, output_len=40)]
+    assert judged(CAUSE, {**GOES_IN_SLOWLY, "bench.levels": long}).state != "supported"

@@ -105,9 +105,7 @@ OUTGROWN = {
 }
 
 
-def test_a_load_too_large_for_the_pool_supports_it_though_admission_keeps_the_pool_below_full() -> (
-    None
-):
+def test_a_load_too_large_for_the_pool_supports_it_though_admission_keeps_the_pool_below_full() -> None:
     judgement = judged(CAUSE, OUTGROWN)
     assert judgement.state == "supported"
     assert "1400 tokens hold 5 requests of 224 tokens, 16 are in flight" in judgement.because[0].says

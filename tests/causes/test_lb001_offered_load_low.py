@@ -77,3 +77,14 @@ def test_an_unseen_queue_cannot_be_told() -> None:
     judgement = judged(CAUSE, {"args.pp_size": 1})
     assert judgement.state == "cannot_tell"
     assert judgement.probes[0].tool == "logs.decode"
+
+
+def test_clients_that_mostly_think_offer_too_little_though_few_are_in_flight_for_the_stages() -> None:
+    thinking = {
+        "args.pp_size": 4,
+        "decode.lines": 20,
+        "decode.queue_share": 0.0,
+        "decode.queue_req.mean": 0.0,
+        "bench.levels": [level(4, 5.5, mean_itl_ms=189, achieved_concurrency=1.0)],
+    }
+    assert judged(CAUSE, thinking).state == "supported"

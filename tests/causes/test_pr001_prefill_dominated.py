@@ -9,9 +9,7 @@ LONG_PROMPTS = {
     "prefill.tokens_per_line.mean": 7800,
     "prefill.cached_share": 0.0,
     "decode.graph_true_share": 1.0,
-    "bench.levels": [
-        level(4, 60, input_len=30000, output_len=200, mean_ttft_ms=9000, mean_tpot_ms=18, streamed=True)
-    ],
+    "bench.levels": [level(4, 60, input_len=30000, output_len=200, mean_ttft_ms=9000, mean_tpot_ms=18, streamed=True)],
 }
 
 

@@ -20,6 +20,7 @@ def test_a_full_ring_that_turns_far_slower_than_one_request_needs_has_a_slow_sta
     judgement = judged(cause_of("PP004"), slow)
     assert judgement.state == "supported"
     assert "456 ms with all 4 slots filled" in judgement.because[0].says
+    assert [remedy.kind for remedy in judgement.cause.advise(facts_of(slow)).remedies] == ["operator"]
 
 
 def test_long_prompts_with_short_answers_may_be_what_fills_the_turn() -> None:
