@@ -106,6 +106,7 @@ def serving(
             stdout=out,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
+            cwd=lab,
             start_new_session=True,
         )
     try:

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from ppagent.record.masking import masked
 from ppagent_lab.shapes import Alternative, Case
 
 _SCRUBBED = (
@@ -46,7 +47,7 @@ def write_refused(case: Case, out: Path, launch: str, log: str) -> None:
     host = out / "hosts" / "box"
     host.mkdir(parents=True, exist_ok=True)
     (host / "launch.txt").write_text(launch + "\n", encoding="utf-8")
-    (host / "server.log").write_text(log, encoding="utf-8")
+    (host / "server.log").write_text(masked("hosts/box/server.log", log), encoding="utf-8")
     (host / "sglang_version.txt").write_text(case.version + "\n", encoding="utf-8")
     without_the_lab(host)
     write_words(case, out, [])
