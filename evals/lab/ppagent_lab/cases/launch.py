@@ -1,31 +1,9 @@
-"""Launches: a host that is slow to launch, and commands that SGLang refuses."""
+"""Launches: a slow tokenizer, and commands that SGLang refuses."""
 
 from ppagent_lab.cases.common import DEPTH, LIMIT, NEVER
 from ppagent_lab.shapes import Alternative, Answer, Case, Device, Load
 
-SLOW_HOST = Device(stage_ms=(15,), per_request_ms=(2,), launch_ms=(60,))
-"""Launching a forward takes the host three times as long as the device needs for its work."""
-EIGHT = Load(clients=8)
-
 CASES = (
-    Case(
-        name="lab-slow-launch-pp4",
-        title="A host that launches slower than the device works",
-        question="A decode step should take 20 ms a stage and takes four times that. Nothing queues. What is slow?",
-        pp=4,
-        device=SLOW_HOST,
-        load=EIGHT,
-        arguments=(LIMIT, "2"),
-        answer=Answer(
-            verdict="diagnosed",
-            causes=("CP001",),
-            also_accepted=("CG001",),
-            must_not_support=(*NEVER, "KV001", "KV002", "PP001", "PP002", "PP003", "PP004", "PP008"),
-            ruled_out=("KV001",),
-            forbidden_changes=(DEPTH, LIMIT),
-            note="The scheduler spends nearly all of its time launching forwards; the device waits for it.",
-        ),
-    ),
     Case(
         name="lab-slow-tokenizer-pp2",
         title="The engine is quick, the answers are not",
