@@ -175,6 +175,7 @@ class LiveHost:
 
     def _find_log(self) -> LogPlace:
         survey = self._looked_at.first
+        survey.must_have("links")
         return log_place(self.server, outputs_of_others(survey), self.who, pod_of(self.server, survey))
 
     def _seen_server(self) -> Server | None:
@@ -195,6 +196,7 @@ class LiveHost:
             case Artifact.PROCESSES:
                 return processes_text(self._server_of(self._survey))
             case Artifact.ENVIRONMENT:
+                self._looked_at.first.must_have("variables")
                 return environment_text(self.server, self.who)
             case Artifact.SERVER_INFO:
                 return self._answers.server_info()

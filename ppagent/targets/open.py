@@ -1,11 +1,13 @@
 """Opens what a user named: a recording's folder or archive, a log file, pasted text, or live hosts."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ppagent.errors import ToolError, UserError
 from ppagent.targets.files import lines
+from ppagent.targets.other_engines import other_engine
 from ppagent.targets.packed import Packed, is_archive
 from ppagent.targets.pasted import Pasted, read_pasted
 from ppagent.targets.recording import LogFile, Recording, holds_artifacts
@@ -69,6 +71,9 @@ def _open_pasted(stdin: TextIO | None) -> Target:
     if _is_binary(text):
         raise UserError("What came through the pipe is no text.", "Paste log lines, the launch command and a question.")
     pasted = read_pasted(text)
+    if pasted.empty and other_engine(text.encode(errors="replace").splitlines()):
+        wrong = _none_of_sglang("in the pasted text", text.encode(errors="replace").splitlines())
+        raise UserError(wrong, "Paste what an SGLang server printed, its launch command and your question.")
     if pasted.empty and not re.search(r"[^\W_]{2}", pasted.words):
         raise UserError("The pasted text holds no words.", "Paste log lines, the launch command and your question.")
     return pasted
@@ -135,9 +140,14 @@ def _open_file(path: Path, text: str) -> Target:
     if kind == "binary":
         raise UserError(f"{text} is a binary file, not a log.", "Give the server's log as text, gzipped or not.")
     raise UserError(
-        f"There is no line of an SGLang server in {text}.",
+        _none_of_sglang(f"in {text}", lines(path)),
         "Give the server's own log, or pipe what you have into ppagent diagnose -.",
     )
+
+
+def _none_of_sglang(where: str, found: Iterable[bytes]) -> str:
+    engine = other_engine(found)
+    return f"There is no line of an SGLang server {where}" + (f": it is a log of {engine}." if engine else ".")
 
 
 def _kind_of(path: Path) -> str:

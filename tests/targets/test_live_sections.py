@@ -1,11 +1,15 @@
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ppagent.errors import NotRecorded, ToolError
+from ppagent.targets.live_host import LiveHost
 from ppagent.targets.remote.link import Link
 from ppagent.targets.remote.local_link import LocalLink
 from ppagent.targets.remote.sections import Section, Sections, parse_sections, run_sections
+from ppagent.targets.target import Artifact
 
 MARK = "@@0123"
 
@@ -51,3 +55,14 @@ def test_a_host_that_answers_nothing_is_said() -> None:
     with pytest.raises(ToolError, match="answers no commands"):
         run_sections(LocalLink(), "exit 3\n", timeout_s=5)
     assert len(Sections({}, "gone")) == 0
+
+
+def test_what_the_time_did_not_allow_is_not_taken_for_missing_rights() -> None:
+    words = b"".join(b"/proc/7/cmdline:" + word + b"\0" for word in (b"python", b"-m", b"sglang.launch_server"))
+    cut = Sections({"words": Section(words, 0, "")}, "its time was up after 60.0 s")
+    host = LiveHost(LocalLink())
+    host._looked_at = SimpleNamespace(first=cut, whole=cut)  # type: ignore[assignment]
+    assert host.server.launcher.pid == 7
+    for ask in (lambda: host.text(Artifact.ENVIRONMENT), lambda: list(host.log())):
+        with pytest.raises(ToolError, match="of the host was not read: its time was up after 60.0 s"):
+            ask()

@@ -48,6 +48,10 @@ class Sections:
             raise ToolError(f"{name} of the host was not read: {self._why_cut or 'the script does not have it'}")
         return found
 
+    def must_have(self, name: str) -> None:
+        """Raises ToolError where a section did not come: what it lacks then says nothing of rights."""
+        self[name]
+
     def __contains__(self, name: object) -> bool:
         return name in self._found
 
