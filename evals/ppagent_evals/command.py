@@ -8,6 +8,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from ppagent.cli.common import NumberFrom
 from ppagent.errors import ExitStatus, UserError
 from ppagent_evals.brains import BASELINES, NAMES, VARYING, brain_to_score
 from ppagent_evals.calibration_data import first_sight, told_of
@@ -16,7 +17,7 @@ from ppagent_evals.check_case import faults_of
 from ppagent_evals.peers import peers_line, peers_of
 from ppagent_evals.perturb import VariantResult, run_variant, summary, variants_of
 from ppagent_evals.results import Summary, as_document, compare, summarise
-from ppagent_evals.runner import CaseResult, Diagnose, find_incidents, run_all
+from ppagent_evals.runner import CaseResult, Diagnose, ends_quietly, find_incidents, run_all
 from ppagent_evals.table import as_markdown, as_text, cost_lines, failures, origin_line, reliability_text
 
 NAME = "eval"
@@ -33,16 +34,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--baselines", action="store_true", help="score the baselines too, and show the peers' last run")
     add("--model", default="", metavar="NAME", help="model of the llm brain, or a profile's name")
     add("--base-url", default="", metavar="URL", help="its OpenAI-compatible endpoint")
-    add("--repeats", type=int, default=1, metavar="N", help="run llm and auto N times, and show the spread (1)")
+    add(
+        "--repeats",
+        type=NumberFrom(1, "runs", whole=True),
+        default=1,
+        metavar="N",
+        help="run llm and auto N times, and show the spread (1)",
+    )
     add("--format", choices=("text", "json", "markdown"), default="text")
     add("--json", type=Path, metavar="FILE", help="save the run there, for --compare")
     add("--compare", type=Path, metavar="BEFORE.json", help="show what got better and worse since a saved run")
-    add("--min-score", type=float, default=0.0, metavar="SHARE", help="exit 1 when fewer cases pass (0 to 1)")
+    share = NumberFrom(0, "(a share of 1)", most=1)
+    add("--min-score", type=share, default=0.0, metavar="SHARE", help="exit 1 when fewer cases pass (0 to 1)")
     add("--perturb", action="store_true", help="also spoil every case and count wrong causes")
     add("--calibration", action="store_true", help="compare told confidences with what held, in two halves")
     add("--check", action="store_true", help="say what each case lacks, and score nothing")
-    add("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="cases at a time")
-    add("--seconds", type=float, metavar="S", help="time-out of a case (60; 900 with a model)")
+    add("--workers", type=NumberFrom(1, "workers", whole=True), default=os.cpu_count() or 1, metavar="N",
+        help="cases at a time")  # fmt: skip
+    add("--seconds", type=NumberFrom(0.001, "seconds"), metavar="S", help="time-out of a case (60; 900 with a model)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -50,10 +59,10 @@ def run(args: argparse.Namespace) -> int:
     missing = next((folder for folder in folders if not folder.exists()), None)
     if missing is not None:
         raise UserError(f"{missing} does not exist.", "Name the folder of the recorded incidents.")
+    if args.compare is not None and not args.compare.is_file():
+        raise UserError(f"{args.compare} is no saved run.", "Name a file that --json wrote.")
     if args.check:
         return _check(folders)
-    if args.repeats < 1:
-        raise UserError("--repeats is at least 1.", "Name how often each case is to run.")
     recordings = find_incidents(folders)
     brains = _brains(args)
     results = {name: _run(name, diagnose, recordings, args) for name, diagnose in brains.items()}
@@ -131,7 +140,7 @@ def _cases_in(folder: Path) -> list[Path]:
 def _spoiled(recordings: tuple[Path, ...], diagnose: Diagnose, workers: int) -> list[VariantResult]:
     """The first brain over every spoiled copy of every recorded folder."""
     jobs = [variant for recording in recordings if recording.is_dir() for variant in variants_of(recording)]
-    with multiprocessing.get_context("fork").Pool(max(1, workers)) as pool:
+    with multiprocessing.get_context("fork").Pool(max(1, workers), ends_quietly) as pool:
         return pool.map(partial(run_variant, diagnose=diagnose), jobs, chunksize=8)
 
 

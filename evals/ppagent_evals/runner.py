@@ -79,8 +79,14 @@ def run_all(
     if workers < 2:
         yield from map(_run_job, jobs)
         return
-    with multiprocessing.get_context("fork").Pool(workers) as pool:
+    with multiprocessing.get_context("fork").Pool(workers, ends_quietly) as pool:
         yield from pool.imap_unordered(_run_job, jobs)
+
+
+def ends_quietly() -> None:
+    """For a worker: it ends at a signal like any program. What its parent made of signals, it does on its own."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _run_job(job: tuple[Path, Diagnose, float, int]) -> CaseResult:

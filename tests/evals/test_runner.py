@@ -1,5 +1,8 @@
 """The runner: a crash or a time-out fails its case and nothing else."""
 
+import os
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -116,3 +119,20 @@ def test_what_a_diagnosis_cost_is_kept_by_case(tmp_path: Path) -> None:
     result = run_case(incident(tmp_path, "a"), dear, 5)
     assert (result.calls, result.steps, result.tokens, result.usd) == (6, 6, 900, 0.5)
     assert cost_lines([summarise("llm", [result])]) == "llm: 900 tokens a case, 0.50 USD in all, 1 run"
+
+
+def test_a_worker_ends_at_a_signal_without_a_word_whatever_its_parent_does(tmp_path: Path) -> None:
+    script = (
+        "import multiprocessing, signal\n"
+        "from ppagent_evals.runner import ends_quietly\n"
+        "def told(number, frame): raise KeyboardInterrupt\n"
+        "signal.signal(signal.SIGTERM, told)\n"
+        "with multiprocessing.get_context('fork').Pool(2, ends_quietly) as pool:\n"
+        "    print(pool.map(abs, [-1, 2]))\n"
+    )
+    places = os.pathsep.join(str(Path(__file__).parents[2] / folder) for folder in ("", "evals", "tools"))
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": places}, capture_output=True, text=True
+        )
+        assert (done.stdout, done.stderr) == ("[1, 2]\n", "")
