@@ -121,8 +121,9 @@ COMPARE = _any(
     r"\b(?:than|with|since|to) (?:before|last|then|yesterday|earlier|previous)",
     r"\bwhat (?:has |is )?(?:changed|different)\b",
     r"\blast (?:time|session)|\bprevious session|\bany better\b",
-    r"\bdid (?:it|that) (?:help|work)",
+    r"\bdid (?:it|that|the trial) (?:help|work)",
 )
+HELPED = _any(r"\bdid (?:it|that|the trial) (?:help|work)", r"\bany better\b")
 CHANGE = _any(
     r"\bwhat (?:should|can|could|shall|do|must|to|would) (?:i |we |you )?"
     r"(?:change|do|set|try|run|relaunch|recommend|start)",

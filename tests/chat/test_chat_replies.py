@@ -11,6 +11,7 @@ from ppagent.chat.loop import take_turn
 from ppagent.chat.opening import Options, begin, leave
 from ppagent.chat.replies import reply
 from ppagent.chat.session import Session
+from ppagent.evidence.evidence import Finding
 from ppagent.evidence.facts import Facts
 from ppagent_tools.user import StatedFacts
 from tests.agent.fakes import FakeBrain, FakeCause
@@ -222,3 +223,13 @@ def test_an_earlier_session_about_the_target_is_compared_with() -> None:
     assert f"since session {first.id}" in shown
     assert "tok/s at C=1: 24.7, now 24.9 (+0.8%, within the noise)" in shown
     assert "tok/s at C=8: 95.6, now 180 (+88%)" in shown
+
+
+def test_whether_it_helped_is_told_by_what_was_tried(seed: Session) -> None:
+    row = {"set": {"--pp-max-micro-batch-size": "1"}, "before": 95.0, "after": 178.0, "noise_share": 0.014}
+    facts = {"trial.comparisons": [{**row, "outcome": "better"}], "trial.restored": True}
+    seed.desk.ledger.add("tune.set_limit", Finding("trial", facts, authority=3))
+
+    take_turn(seed, "did it help?")
+
+    assert "better: 95, then 178 tok/s, +87% (noise 1.4%)" in screen_of(seed).text
