@@ -13,6 +13,7 @@ A key never stands in the file: `api_key_env` names the environment variable tha
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -117,9 +118,14 @@ def api_key(profile: ModelProfile, environ: Mapping[str, str] | None = None) -> 
 
 
 def _checked(profile: ModelProfile) -> ModelProfile:
-    parts = urlsplit(profile.base_url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UserError(f"{profile.base_url!r} is no base URL.", "Write it like http://127.0.0.1:30000/v1.")
+    wrong = UserError(f"{profile.base_url!r} is no base URL.", "Write it like http://127.0.0.1:30000/v1.")
+    try:
+        parts = urlsplit(profile.base_url)
+        named = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError as error:  # a port or an IPv6 address that is none
+        raise wrong from error
+    if not named or re.search(r"\s", profile.base_url):
+        raise wrong
     if parts.username or parts.password:
         raise UserError("The base URL holds a login.", f"Put the key into {profile.api_key_env} instead.")
     return profile

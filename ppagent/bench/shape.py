@@ -1,5 +1,6 @@
 """What load to put on a server: how many at a time or how often, how long, how far apart."""
 
+import math
 from dataclasses import dataclass
 
 from ppagent.bench.prompts import Span
@@ -33,8 +34,12 @@ class Shape:
     def __post_init__(self) -> None:
         if self.concurrency is None and self.rate is None:
             raise ValueError("a level needs a concurrency or a rate")
-        if (self.concurrency is not None and self.concurrency < 1) or (self.rate is not None and self.rate <= 0):
+        if self.concurrency is not None and self.concurrency < 1:
             raise ValueError("concurrency is 1 or more, a rate above 0")
+        if self.rate is not None and not 0 < self.rate < math.inf:
+            raise ValueError("concurrency is 1 or more, a rate above 0")
+        if not 0 <= self.think_s < math.inf:
+            raise ValueError("a pause is 0 s or longer")
 
     @property
     def open_loop(self) -> bool:

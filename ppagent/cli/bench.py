@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,9 +68,13 @@ class Results:
 
 
 def run(args: argparse.Namespace) -> int:
+    from ppagent.bench.prompts import read_prompts
     from ppagent.bench.reach import reach
     from ppagent.cli.left_behind import offer_restore
 
+    _shapes(args, lambda: (1,))  # what is asked for wrongly is said before anybody is asked
+    if args.prompts is not None:
+        read_prompts(args.prompts)
     reached = reach(args.target, args.port, os.environ)
     try:
         offer_restore(reached, args.target)
@@ -102,7 +106,7 @@ def _run(args: argparse.Namespace, reached: "Reached") -> int:
 
 
 def _measure(args: argparse.Namespace, reached: "Reached", results: Results) -> None:
-    shapes = _shapes(args, reached)
+    shapes = _shapes(args, lambda: default_concurrencies(reached.control))
     source = prompt_source(args, reached.control) if args.tool == "ppagent" else None
     began = monotonic()
     for shape in shapes:
@@ -137,8 +141,9 @@ def _by_bench_serving(args: argparse.Namespace, reached: "Reached", shape: "Shap
         return run_external(external, reached.endpoint, shape, requests)
 
 
-def _shapes(args: argparse.Namespace, reached: "Reached") -> "list[Shape]":
-    """Every level: each concurrency (or rate) with each think time; a pause means nothing to a single client."""
+def _shapes(args: argparse.Namespace, by_default: Callable[[], Sequence[int]]) -> "list[Shape]":
+    """Every level: each concurrency (or rate) with each think time; a pause means nothing to a single client. Raises
+    UserError for what is no load."""
     from ppagent.bench.shape import Shape
 
     counts = numbers(args.concurrency, int, "whole numbers") if args.concurrency else ()
@@ -153,7 +158,7 @@ def _shapes(args: argparse.Namespace, reached: "Reached") -> "list[Shape]":
         thinks = numbers(args.think_time, float, "seconds") if args.tool == "ppagent" else (0.0,)
         return [
             Shape(concurrency=count, think_s=think, **{**common, "seed": args.seed + 1000 * n + round(100 * think)})
-            for n, count in enumerate(counts or default_concurrencies(reached.control))
+            for n, count in enumerate(counts or by_default())
             for think in (thinks if count > 1 else thinks[:1])
         ]
     except ValueError as error:

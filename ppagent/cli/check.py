@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ppagent.cli.common import TARGET_HELP, NumberFrom
+from ppagent.cli.common import PORT, TARGET_HELP
 from ppagent.errors import ExitStatus
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
     target = f"{TARGET_HELP}; a file with a launch command, or the command itself in quotes"
     parser.add_argument("target", metavar="TARGET|'COMMAND'", help=target)
-    port = NumberFrom(1, "port", whole=True)
-    parser.add_argument("--port", type=port, metavar="N", help="the server's HTTP port, where several run")
+    parser.add_argument("--port", type=PORT, metavar="N", help="the server's HTTP port, where several run")
     parser.add_argument("--version", metavar="X", help="the SGLang version, such as 0.5.10")
     parser.add_argument("--tree", metavar="DIR", type=Path, help="the folder of the sglang package; it is not imported")
     parser.add_argument("--format", choices=("text", "json"), default="text")

@@ -1,6 +1,7 @@
 """What several commands share: numbers from the command line, output to a file, remarks beside the output."""
 
 import argparse
+import math
 import sys
 from pathlib import Path
 
@@ -10,10 +11,10 @@ TARGET_HELP = "a recording's folder, a log file, - for pasted text, local, or ss
 
 
 class NumberFrom:
-    """An argparse type: a number of at least `least`, refused in words that name the quantity."""
+    """An argparse type: a number of at least `least` and at most `most`, refused in words that name the quantity."""
 
-    def __init__(self, least: float, what: str, whole: bool = False) -> None:
-        self._least, self._what, self._whole = least, what, whole
+    def __init__(self, least: float, what: str, whole: bool = False, most: float = math.inf) -> None:
+        self._least, self._what, self._whole, self._most = least, what, whole, most
 
     def __call__(self, text: str) -> float:
         try:
@@ -23,7 +24,13 @@ class NumberFrom:
             raise argparse.ArgumentTypeError(f"{text!r} is not {kind} of {self._what}") from None
         if not value >= self._least:
             raise argparse.ArgumentTypeError(f"{text} is below {self._least:g} {self._what}")
+        if value > self._most:
+            raise argparse.ArgumentTypeError(f"{text} is above {self._most:g} {self._what}")
         return value
+
+
+PORT = NumberFrom(1, "port", whole=True, most=65_535)
+"""An argparse type: a TCP port."""
 
 
 def write_file(path: Path, text: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ppagent.cli.common import TARGET_HELP, NumberFrom, note, somebody_there, write_file
+from ppagent.cli.common import PORT, TARGET_HELP, NumberFrom, note, somebody_there, write_file
 from ppagent.errors import ExitStatus
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--model", default="", metavar="NAME", help="a model, or a profile of the configuration (docs/llm.md)")
     add("--base-url", default="", metavar="URL", help="OpenAI-compatible endpoint that serves it (OPENAI_BASE_URL)")
     add("--format", choices=FORMATS, help="of the report (by the file's suffix, else text)")
-    add("--port", type=NumberFrom(1, "port", whole=True), metavar="N", help="the server's HTTP port, where several run")
+    add("--port", type=PORT, metavar="N", help="the server's HTTP port, where several run")
     add("-o", "--output", type=Path, metavar="FILE", help="write the report there")
     add("--ceiling", type=int, choices=GRADES, default=2, help="highest grade of tool that needs no approval (2)")
     add("--yes", type=int, choices=GRADES, metavar="GRADE", help="approve tools up to this grade without asking")

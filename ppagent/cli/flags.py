@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ppagent.cli.common import TARGET_HELP, NumberFrom, note
+from ppagent.cli.common import PORT, TARGET_HELP, note
 from ppagent.errors import ExitStatus, UserError
 from ppagent.report.filled import filled
 from ppagent.sglang.flags.catalogue import read_catalogue
@@ -31,8 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pattern", metavar="PATTERN", nargs="?", help="only flags whose name contains it, or a glob")
     parser.add_argument("--version", metavar="X", help="a published version, such as 0.5.10")
     parser.add_argument("--tree", metavar="DIR", type=Path, help="a folder with the sglang package; it is not imported")
-    port = NumberFrom(1, "port", whole=True)
-    parser.add_argument("--port", type=port, metavar="N", help="the server's HTTP port, where several run")
+    parser.add_argument("--port", type=PORT, metavar="N", help="the server's HTTP port, where several run")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.set_defaults(unknown=[])
 

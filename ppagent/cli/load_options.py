@@ -9,7 +9,7 @@ from ppagent.bench.control import Control
 from ppagent.bench.prompts import Span, parse_span, read_prompts
 from ppagent.bench.session import PromptSource, measure_words
 from ppagent.bench.shape import DEFAULT_INPUT, DEFAULT_OUTPUT
-from ppagent.cli.common import NumberFrom
+from ppagent.cli.common import PORT, NumberFrom
 from ppagent.errors import UserError
 from ppagent.sglang.server_info import whole
 
@@ -20,7 +20,7 @@ LIVE_HELP = "a live server: http://HOST:PORT, local, or ssh://[user@]host"
 def add_load_arguments(parser: argparse.ArgumentParser) -> None:
     """Lengths, prompts and seed."""
     add = parser.add_argument
-    add("--port", type=NumberFrom(1, "ports", whole=True), metavar="N", help="the server's HTTP port on its host")
+    add("--port", type=PORT, metavar="N", help="the server's HTTP port on its host")
     add("--input-len", type=_span, default=DEFAULT_INPUT, metavar="N|LOW-HIGH", help=f"tokens in ({DEFAULT_INPUT})")
     add("--output-len", type=_span, default=DEFAULT_OUTPUT, metavar="N|LOW-HIGH", help=f"tokens out ({DEFAULT_OUTPUT})")
     add("--prompts", type=Path, metavar="FILE", help="your own prompts, one a line, in place of random words")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ppagent import __version__
+from ppagent.cli.ending import told_to_end
 from ppagent.cli.streams import NO_ROOM, have_all_streams, never_fail_to_encode, write_no_more
 from ppagent.cli.surroundings import have_a_home
 from ppagent.errors import ExitStatus, PpagentError, UserError
@@ -39,6 +40,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     have_all_streams()
     never_fail_to_encode()
     have_a_home()
+    if words[:1] == ["chat"]:
+        return _guarded(words)  # its prompt takes an interrupt for a new line; it is kept step by step
+    with told_to_end() as told:
+        status = _guarded(words)
+    return 128 + told[-1] if told else status
+
+
+def _guarded(words: list[str]) -> int:
+    """Runs the command, with every error as a sentence and a status."""
     try:
         status = _run(words)
         sys.stdout.flush()

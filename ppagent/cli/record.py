@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ppagent.cli.common import NumberFrom, note
+from ppagent.cli.common import PORT, NumberFrom, note
 from ppagent.errors import ExitStatus, ToolError, UserError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--title", default="", metavar="TEXT", help="what it is, in a line")
     add("--stated", action="append", default=[], metavar="TEXT", help="a fact that no artifact holds; repeatable")
     add("--seconds", type=NumberFrom(1, "seconds"), default=10.0, metavar="S", help="watch load and cards so long (10)")
-    add("--port", type=NumberFrom(1, "port", whole=True), metavar="N", help="the server's HTTP port, where several run")
+    add("--port", type=PORT, metavar="N", help="the server's HTTP port, where several run")
     add("--force", action="store_true", help="take the place of an earlier recording in DIR; its answer.yaml stays")
     add("--pack", action="store_true", help="also make DIR.tar.gz, one file to send; `ppagent diagnose` reads it")
 

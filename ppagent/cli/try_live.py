@@ -12,6 +12,7 @@ from ppagent.bench.shape import Shape
 from ppagent.cli.common import note
 from ppagent.cli.load_options import prompt_source
 from ppagent.errors import ExitStatus, UserError
+from ppagent.evidence.digits import whole_number
 from ppagent.trials.change import LiveChange
 from ppagent.trials.foresight import Foresight, levels_below, measure_levels
 from ppagent.trials.limit import NAMES, LimitState, check_change, read_limit
@@ -75,9 +76,10 @@ def read_setting(text: str) -> int:
     name, equals, value = text.partition("=")
     if name.strip().lstrip("-").replace("-", "_") not in NAMES:
         raise UserError(f"{name} cannot be set on a running server.", f"Live there is {NAMES[0]} alone.")
-    if not equals or not value.strip().isdigit():
-        raise UserError(f"--set {text} has no whole number.", f"Write --set {NAMES[0]}=1.")
-    return int(value)
+    limit = whole_number(value)
+    if not equals or not limit:
+        raise UserError(f"--set {text} has no whole number of at least 1.", f"Write --set {NAMES[0]}=1.")
+    return limit
 
 
 def limit_of(proposed: Proposed) -> int:

@@ -18,12 +18,13 @@ Handler = Callable[[int, FrameType | None], object]
 
 @contextmanager
 def signals_as_interrupts() -> Iterator[None]:
-    """Inside, SIGTERM and SIGHUP unwind the program as Ctrl-C does, so that what was changed is put back."""
+    """Inside, SIGTERM and SIGHUP unwind the program as Ctrl-C does, so that what was changed is put back. Whoever runs
+    the program may have seen to that already, and keeps count of what came."""
 
     def end(number: int, frame: FrameType | None) -> None:
         raise Ended
 
-    with _handling(ENDING_SIGNALS, end):
+    with _handling(tuple(number for number in ENDING_SIGNALS if not callable(signal.getsignal(number))), end):
         yield
 
 
@@ -40,16 +41,19 @@ def signals_put_off() -> Iterator[None]:
     with _handling((signal.SIGINT, *ENDING_SIGNALS), wait):
         yield
     if came:
+        if callable(signal.getsignal(came[0])):
+            signal.raise_signal(came[0])
         raise Ended
 
 
 @contextmanager
 def _handling(numbers: tuple[signal.Signals, ...], handler: Handler) -> Iterator[None]:
-    """Only the main thread can take signals; in another one they are left alone."""
+    """Only the main thread can take signals; in another one they are left alone. What is ignored (`nohup`) stays so."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, handler) for number in numbers}
+    heard = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, handler) for number in heard}
     try:
         yield
     finally:
