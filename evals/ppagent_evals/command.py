@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import multiprocessing
 import os
 import sys
 from functools import partial
@@ -17,7 +16,7 @@ from ppagent_evals.check_case import faults_of
 from ppagent_evals.peers import peers_line, peers_of
 from ppagent_evals.perturb import VariantResult, run_variant, summary, variants_of
 from ppagent_evals.results import Summary, as_document, compare, summarise
-from ppagent_evals.runner import CaseResult, Diagnose, ends_quietly, find_incidents, run_all
+from ppagent_evals.runner import CaseResult, Diagnose, find_incidents, quiet_pool, run_all
 from ppagent_evals.table import as_markdown, as_text, cost_lines, failures, origin_line, reliability_text
 
 NAME = "eval"
@@ -140,7 +139,7 @@ def _cases_in(folder: Path) -> list[Path]:
 def _spoiled(recordings: tuple[Path, ...], diagnose: Diagnose, workers: int) -> list[VariantResult]:
     """The first brain over every spoiled copy of every recorded folder."""
     jobs = [variant for recording in recordings if recording.is_dir() for variant in variants_of(recording)]
-    with multiprocessing.get_context("fork").Pool(max(1, workers), ends_quietly) as pool:
+    with quiet_pool(max(1, workers)) as pool:
         return pool.map(partial(run_variant, diagnose=diagnose), jobs, chunksize=8)
 
 

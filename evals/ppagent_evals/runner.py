@@ -2,9 +2,12 @@
 
 import multiprocessing
 import signal
+import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from multiprocessing.pool import Pool
 from pathlib import Path
 from time import monotonic
 from types import FrameType
@@ -16,6 +19,8 @@ from ppagent_evals.scorer import Document, Score, score
 
 Diagnose = Callable[[Path], Document]
 """A brain: from a recording to the document of `diagnose --format json`."""
+
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True)
@@ -79,14 +84,25 @@ def run_all(
     if workers < 2:
         yield from map(_run_job, jobs)
         return
-    with multiprocessing.get_context("fork").Pool(workers, ends_quietly) as pool:
+    with quiet_pool(workers) as pool:
         yield from pool.imap_unordered(_run_job, jobs)
 
 
-def ends_quietly() -> None:
-    """For a worker: it ends at a signal like any program. What its parent made of signals, it does on its own."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
+@contextmanager
+def quiet_pool(workers: int) -> Iterator[Pool]:
+    """A pool whose workers end at a signal like any program: what their parent makes of signals, it does on its own.
+
+    They are forked while the signals have their default, since one may be ended before it has run a line.
+    """
+    on_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in _ENDING} if on_main else {}
+    try:
+        pool = multiprocessing.get_context("fork").Pool(workers)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    with pool:
+        yield pool
 
 
 def _run_job(job: tuple[Path, Diagnose, float, int]) -> CaseResult:

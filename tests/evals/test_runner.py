@@ -123,11 +123,11 @@ def test_what_a_diagnosis_cost_is_kept_by_case(tmp_path: Path) -> None:
 
 def test_a_worker_ends_at_a_signal_without_a_word_whatever_its_parent_does(tmp_path: Path) -> None:
     script = (
-        "import multiprocessing, signal\n"
-        "from ppagent_evals.runner import ends_quietly\n"
+        "import signal\n"
+        "from ppagent_evals.runner import quiet_pool\n"
         "def told(number, frame): raise KeyboardInterrupt\n"
         "signal.signal(signal.SIGTERM, told)\n"
-        "with multiprocessing.get_context('fork').Pool(2, ends_quietly) as pool:\n"
+        "with quiet_pool(2) as pool:\n"
         "    print(pool.map(abs, [-1, 2]))\n"
     )
     places = os.pathsep.join(str(Path(__file__).parents[2] / folder) for folder in ("", "evals", "tools"))
