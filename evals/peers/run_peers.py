@@ -15,9 +15,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from served import as_dcgm, as_vllm, scrapes_of, served
-
 from ppagent_evals.runner import find_incidents
+from ppagent_evals.served import as_dcgm, as_vllm, scrapes_of, served
 
 HERE = Path(__file__).parent
 INCIDENTS = HERE.parent / "incidents"

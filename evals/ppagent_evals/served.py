@@ -1,4 +1,4 @@
-"""A recording's metrics over HTTP, as the peers want to read them."""
+"""A recording's metrics over HTTP, as the peers want to read them (`evals/peers/run_peers.py`)."""
 
 import csv
 import re
