@@ -30,9 +30,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def told(words: list[str], number: signal.Signals, temporary: Path) -> tuple[int, str]:
     """Starts a command, sends the signal once its files are unpacked, and returns its status and its last words."""
-    heard = (
-        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"  # ignored below a shell's `&`
-    )
+    heard = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
     code = f"{heard} from ppagent.cli.main import main; sys.exit(main(sys.argv[1:]))"
     environ = environment(TMPDIR=str(temporary), XDG_STATE_HOME=str(temporary / "state"))
     with subprocess.Popen(

@@ -1,5 +1,6 @@
 """Wrong usage of every option: one sentence, what to do, status 2, and no traceback."""
 
+import io
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,7 @@ def test_wrong_usage_is_a_sentence_and_status_two(
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
     for name in ("OPENAI_BASE_URL", "PPAGENT_MODEL"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("sys.stdin", io.StringIO("why?\n"))
     typed = [word.replace("CASE", str(case)).replace("OUT", str(tmp_path / "out")) for word in words.split()]
 
     try:
