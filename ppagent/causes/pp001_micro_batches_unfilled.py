@@ -39,6 +39,9 @@ from ppagent.model.spread import best_limit, forecast_limit
 LITTLE_GAIN = 1.05
 """Below five percent a spread is not worth a change; it would be sold as more than it is."""
 
+NO_GROWTH = 1.12
+"""Growth of the turn up to which the requests may as well share a slot: it bounds what spreading them could give."""
+
 CLEARLY = 1.05
 """Forecasts closer than this are the same to the model, whose middle missed recorded changes by 6 and 7 %."""
 
@@ -209,6 +212,8 @@ def _turns(facts: Facts) -> Observation | None:
     if growth >= 1.5 and within[-1].concurrency >= 3:
         says += f": own slots would give {own} tok/s, measured {got}"
         return Observation(says, line.cites, 0.8, 0.15)
+    if growth <= NO_GROWTH:
+        return Observation(says + ": slots of their own would gain next to nothing", line.cites, 0.08, 0.75)
     if growth <= 1.3:
         return Observation(says + ": it hardly grows, as with a slot each", line.cites, 0.2, 0.7)
     return None

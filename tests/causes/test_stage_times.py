@@ -86,4 +86,4 @@ def test_a_level_whose_clients_mostly_think_is_known_by_what_was_in_flight() -> 
 def test_two_requests_whose_turn_hardly_grows_over_ones_are_no_unfilled_micro_batches() -> None:
     two = {**FOUR, "internal.slot_limit": 512, "decode.running_req.p95": 2, "decode.lines": 20}
     two["bench.levels"] = [level(1, 5.2, mean_itl_ms=191), level(2, 9.4, mean_itl_ms=207)]
-    assert judged(cause_of("PP001"), two).against
+    assert judged(cause_of("PP001"), two).state == "refuted"
