@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from ppagent.errors import UserError
@@ -96,7 +97,8 @@ def peers_line() -> str:
     if not ran:
         return ""
     dates = ", ".join(sorted({peer.date for peer in read_peers()}))
-    return f"Peers, run on {dates} on the incidents that hold what they read: {ran}. They propose no launch flags."
+    text = f"Peers, run on {dates} on the incidents that hold what they read: {ran}. They propose no launch flags."
+    return fill(text, 100)
 
 
 def score_peer(peer: Peer, recordings: Sequence[Path]) -> list[CaseResult]:
