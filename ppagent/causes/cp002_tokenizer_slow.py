@@ -20,15 +20,21 @@ Remedies
     client can work with token ids.
 """
 
-from ppagent.causes.admission import standing_queue
+from collections.abc import Mapping
+
+from ppagent.causes.admission import queue, retractions, standing_queue
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.latency import client_itl, engine_itl
 from ppagent.causes.rows import bench_rows, number
 from ppagent.causes.situation import Known, in_flight
+from ppagent.evidence.evidence import FactValue
 from ppagent.evidence.facts import Facts
 
 LONG_FIRST_MS, MANY_TURNS, SHORT_PROMPT = 1000.0, 10, 512
 """A time to first token that neither a turn or two nor the prefill of a short prompt explains."""
+
+LUMPS, HARDLY_WAITS = 8, 0.25
+"""Times the mean between two tokens that make a stream lumpy; requests in the queue that are as good as none."""
 
 ARRIVED = 0.7
 """Share of the requests under way that the tokens held allow, below which some have not reached the scheduler."""
@@ -48,7 +54,9 @@ class TokenizerSlow:
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
-        inward = tuple(o for o in (_before_the_scheduler(facts), _not_arrived(facts)) if o is not None)
+        inward = tuple(
+            o for o in (_before_the_scheduler(facts), _not_arrived(facts), _in_lumps(facts)) if o is not None
+        )
         late = _late(facts)
         if inward and late is not None and not late.supports:
             late = None  # text that comes out in time says nothing of text that goes in slowly
@@ -81,13 +89,11 @@ class TokenizerSlow:
 def _before_the_scheduler(facts: Facts) -> Observation | None:
     """First tokens that take many turns though nothing waits in the scheduler: the time goes before it, in the process
     that tokenizes (or in the client). Long prompts are left out, since their prefill takes time of its own."""
-    measured = ("mean_ttft_ms", "mean_itl_ms")
-    rows = [row for row in bench_rows(facts) if all(number(row.get(name)) > 0 for name in measured)]
-    if not rows or standing_queue(facts) is not False:
+    row = _busiest(facts, "mean_ttft_ms", "mean_itl_ms")
+    if row is None or not _nothing_waits(facts):
         return None
-    row = max(rows, key=lambda each: number(each.get("concurrency")))
     first_ms, turn_ms, prompt = (number(row.get(name)) for name in ("mean_ttft_ms", "mean_itl_ms", "input_len"))
-    if first_ms < LONG_FIRST_MS or first_ms < MANY_TURNS * turn_ms or not 0 < prompt <= SHORT_PROMPT:
+    if first_ms < LONG_FIRST_MS or first_ms < MANY_TURNS * turn_ms or not _short(facts, prompt):
         return None
     says = (
         f"first tokens of prompts of {prompt:g} tokens take {first_ms:.4g} ms, {first_ms / turn_ms:.0f} times the "
@@ -100,13 +106,43 @@ def _not_arrived(facts: Facts) -> Observation | None:
     """Requests that the clients have under way and the scheduler does not hold: fewer tokens than their prompts."""
     held, load = facts.number("decode.tokens.mean"), in_flight(facts)
     prompts = [number(row.get("input_len")) for row in bench_rows(facts) if number(row.get("input_len")) > 0]
-    if not held or load is None or not prompts or standing_queue(facts) is not False or load.value < 4:
+    if not held or load is None or not prompts or not _nothing_waits(facts) or load.value < 4:
         return None
     most = held / min(prompts)
     if most > ARRIVED * load.value:
         return None
     says = f"{held:.0f} tokens held are at most {most:.0f} requests, and the clients have {load.value:.3g} under way"
     return Observation(says, facts.cite("decode.tokens.mean") + load.cites, 0.6, 0.08)
+
+
+def _in_lumps(facts: Facts) -> Observation | None:
+    """Streams that stop for seconds although prompts are short and nothing was thrown back: whoever sends the text out
+    was busy with something else."""
+    row, thrown_back = _busiest(facts, "p99_itl_ms", "mean_itl_ms"), retractions(facts)
+    if row is None or not _nothing_waits(facts) or thrown_back is None or thrown_back.value > 0:
+        return None
+    longest_ms, mean_ms, prompt = (number(row.get(name)) for name in ("p99_itl_ms", "mean_itl_ms", "input_len"))
+    if longest_ms < LONG_FIRST_MS or longest_ms < LUMPS * mean_ms or not _short(facts, prompt):
+        return None
+    says = f"one token in a hundred comes {longest_ms:.4g} ms after the one before, against {mean_ms:.4g} ms on average"
+    return Observation(says, facts.cite("bench.levels") + thrown_back.cites, 0.6, 0.06)
+
+
+def _busiest(facts: Facts, *measured: str) -> Mapping[str, FactValue] | None:
+    """The row of most clients in which all these were measured."""
+    rows = [row for row in bench_rows(facts) if all(number(row.get(name)) > 0 for name in measured)]
+    return max(rows, key=lambda row: number(row.get("concurrency")), default=None)
+
+
+def _short(facts: Facts, prompt: float) -> bool:
+    """Whether prompts are too short to delay anything, those of others on the server too, as far as the log shows."""
+    seen = (facts.number("prefill.tokens_per_line.max"), facts.number("prefill.pending_tokens.max"))
+    return 0 < prompt <= SHORT_PROMPT and all(tokens is None or tokens <= 2 * SHORT_PROMPT for tokens in seen)
+
+
+def _nothing_waits(facts: Facts) -> bool:
+    waits = queue(facts)
+    return waits is not None and waits.value < HARDLY_WAITS and standing_queue(facts) is not True
 
 
 def _fast_tokenizer(cause: str, cites: tuple[str, ...]) -> Remedy:
@@ -199,7 +235,8 @@ def _process(facts: Facts) -> Observation | None:
         return None
     if known.value >= 90:
         return Observation(known.says, known.cites, 0.8, 0.05)
-    return Observation(known.says, known.cites, 0.05, 0.7) if known.value <= 50 else None
+    # One look of a second or less, and such work comes in bursts.
+    return Observation(known.says, known.cites, 0.35, 0.6) if known.value <= 50 else None
 
 
 CAUSE = TokenizerSlow()

@@ -78,6 +78,20 @@ def test_first_tokens_that_take_many_turns_with_an_empty_queue_are_lost_before_t
     assert remedies[0].change.set["--tokenizer-worker-num"] == "4"
 
 
+def test_a_stream_in_lumps_without_long_prompts_or_retractions_points_at_who_sends_the_text_out() -> None:
+    lumpy = {
+        **GOES_IN_SLOWLY,
+        "decode.tokens.mean": 721,
+        "log.lines": 300,
+        "host.tokenizer_cpu_percent": {"sglang.launch_server": 15.0},
+        "bench.levels": [
+            level(12, 53, mean_itl_ms=165.6, mean_ttft_ms=1920.6, p99_itl_ms=2473.7, input_len=64, output_len=40)
+        ],
+    }
+    assert judged(CAUSE, lumpy).state == "supported"
+    assert judged(CAUSE, {**lumpy, "trouble.kv_pool_full": 9}).state != "supported"
+
+
 def test_a_queue_or_long_prompts_explain_late_first_tokens_by_themselves() -> None:
     assert judged(CAUSE, {**GOES_IN_SLOWLY, "decode.queue_share": 0.9}).state != "supported"
     long = [level(12, 56, mean_itl_ms=112.7, mean_ttft_ms=3822.9, input_len=4000, output_len=40)]
