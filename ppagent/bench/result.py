@@ -42,7 +42,11 @@ class LevelResult:
 
     @property
     def concurrency(self) -> float:
-        """Requests in flight on average, as the client saw it."""
+        """Requests in flight on average, as the client saw it. What was cut at the end was in flight as well, and has
+        no latency: then it is counted while requests were sent."""
+        run = self.run
+        if self.cut:
+            return in_flight_in(run.records, run.started_at, min(run.ended_at, run.started_at + run.shape.seconds))
         return sum(record.latency_s for record in self.completed) / self.duration_s
 
     @property

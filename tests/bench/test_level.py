@@ -216,3 +216,12 @@ def test_requests_that_something_between_holds_back_are_told() -> None:
 def test_an_open_loop_has_its_connections_ready(server: FakeServer) -> None:
     result = measured(server, concurrency=None, rate=5.0, requests=6, seconds=5)
     assert server.served - len(result.run.records) == 20
+
+
+def test_requests_that_are_cut_were_in_flight_all_the_same() -> None:
+    done = Request(0, 1, 10.0, 10.0, 12.0, arrivals=array("d", [12.0]), counts=array("l", [1]))
+    done.final = Final(1, 8, 0, "x")
+    cut = [Request(n, 9, 10.0, 10.0, cut=True) for n in (1, 2, 3)]
+    shape = Shape(concurrency=4, seconds=2.0)
+    run = LevelRun(shape, "random-words", False, (done, *cut), 10.0, 14.0, 0, 1.0, 1.0, 1.0, ServerSeen())
+    assert sum_up(run).concurrency == pytest.approx(4)
