@@ -1,5 +1,6 @@
 """Prints a report: coloured on a terminal, plain into a pipe or a file."""
 
+import os
 import shutil
 import sys
 from typing import TextIO
@@ -29,6 +30,7 @@ def print_report(document: Document, stream: TextIO | None = None) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(file=out, highlight=False, markup=False, emoji=False)
+    unknown = not os.environ.get("TERM")  # nobody says that it knows colours
+    console = Console(file=out, highlight=False, markup=False, emoji=False, no_color=True if unknown else None)
     for line in text_lines(document, shutil.get_terminal_size().columns):
         console.print(Text(line.text.rstrip(), STYLES[line.tone]), soft_wrap=True)

@@ -34,8 +34,11 @@ class Packed(Recording):
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file is a tar archive, packed or not."""
+    """Whether a file is a tar archive, packed or not. Zeros are the end of one, and no archive by themselves."""
     try:
+        with _opened(path) as file:
+            if not file.read(tarfile.BLOCKSIZE).strip(b"\0"):
+                return False
         return tarfile.is_tarfile(path)
     except (OSError, EOFError, zlib.error, ValueError):
         return False
