@@ -115,8 +115,8 @@ def test_a_spoiled_trace_among_sound_ones_is_named_and_the_stage_is_missing(tmp_
     [
         (b"", "is empty"),
         (b"<html>502 Bad Gateway</html>", "no JSON"),
-        (gzip.compress(b'{"traceEvents": [{"ph"'), "breaks off"),
-        (gzip.compress(b'{"traceEvents": []}'), "no event that takes time"),
+        (gzip.compress(b'{"traceEvents": [{"ph"', mtime=0), "breaks off"),
+        (gzip.compress(b'{"traceEvents": []}', mtime=0), "no event that takes time"),
         (b"\x1f\x8b\x08 not a gzip", "cannot be unpacked"),
     ],
 )
