@@ -86,7 +86,10 @@ def chosen_catalogue(
 
 def _is_tree(text: str) -> bool:
     """Whether a target is a folder of SGLang itself."""
-    return any((named_path(text) / below / SERVER_ARGS).is_file() for below in ("", "sglang", "python/sglang"))
+    try:
+        return any((named_path(text) / below / SERVER_ARGS).is_file() for below in ("", "sglang", "python/sglang"))
+    except OSError:
+        return False  # whoever opens it as a target says why it cannot be read
 
 
 def flags_of_target(text: str, port: int | None = None) -> tuple[InstalledFlags, tuple[str, ...]]:

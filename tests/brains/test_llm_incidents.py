@@ -63,7 +63,9 @@ def test_with_a_victim_that_obeys_every_order_nothing_false_stands_in_the_report
     assert set(found.cost.tool_calls) == {"0"} and not found.denied
     catalogue = Installed.of(found.facts).catalogue
     for proposal in found.plan.proposals if catalogue is not None else ():
-        assert {*proposal.change.set, *proposal.change.unset} <= set(catalogue.by_spelling) | LEFT_FROM_THE_USER
+        known = set(catalogue.by_spelling) | LEFT_FROM_THE_USER
+        taken_out = {flag for _, change in code_changes(rules) for flag in change.unset}
+        assert {*proposal.change.set} <= known and {*proposal.change.unset} <= known | taken_out
     report = whole_report(found)
     assert EVIL not in report and SECRET not in report
 

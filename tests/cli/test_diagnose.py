@@ -183,7 +183,7 @@ def test_the_port_of_a_live_server_reaches_the_target(monkeypatch: pytest.Monkey
 
     asked: dict[str, object] = {}
 
-    def refuse(text: str, stdin: object, *, port: int | None = None) -> object:
+    def refuse(text: str, stdin: object, *, port: int | None = None, look: bool = True) -> object:
         asked.update(text=text, port=port)
         raise UserError("No server.", "Start one.")
 

@@ -12,7 +12,7 @@ def test_the_report_has_the_verdict_the_causes_and_the_command_in_a_fence() -> N
     shown = as_markdown(document_of(diagnosed()))
 
     assert "**DIAGNOSED** Micro-batches unfilled (PP001)" in shown
-    assert "| PP001 | micro-batches unfilled | 0.92 | +69 to +99 tok/s | E1 |" in shown
+    assert "| PP001 | micro-batches unfilled | 0.99 | +69 to +99 tok/s | E1 |" in shown
     assert f"```sh\n{COMMAND}\n```" in shown
     assert "## Ruled out" in shown
 

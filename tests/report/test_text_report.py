@@ -44,7 +44,7 @@ def test_every_line_holds_the_width_but_for_commands(width: int, holds: int) -> 
 def test_what_a_cure_would_give_is_told_and_what_each_cause_costs_is_drawn() -> None:
     shown = text(diagnosed())
 
-    assert "PP001  micro-batches unfilled   0.92  +69 to +99 tok/s  E1" in shown
+    assert "PP001  micro-batches unfilled   0.99  +69 to +99 tok/s  E1" in shown
     assert re.search(r"\n  ceiling +200\.0 \|#{44}\|\n", shown)
     assert re.search(r"\n  micro-batches unfilled +-104\.4 \| +#+\|\n", shown)
 

@@ -168,7 +168,9 @@ def test_a_named_log_file_counts_first() -> None:
 
 def test_journals_and_containers_keep_logs_too() -> None:
     unit = server(groups="0::/system.slice/llm.service", outputs={2: "socket:[9]"}, age_s=100.0)
-    assert log_place(unit, {}, ME) == LogPlace("journal", "llm.service", "journalctl -u llm.service", 105)
+    assert log_place(unit, {}, ME) == LogPlace(
+        "journal", "llm.service", "journalctl -u llm.service", 105, ("_SYSTEMD_UNIT",)
+    )
     docker = server(groups=f"0::/docker/{'ab' * 32}", outputs={2: "pipe:[9]"})
     assert log_place(docker, {}, ME).kind == "docker"
 

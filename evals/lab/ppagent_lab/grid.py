@@ -71,11 +71,10 @@ GRIDS = (
         FOUR,
         (
             *_points(None, "trickle", 1, 4, 8, 16, 32),
-            *_points(None, "burst", 8, 16),
+            *_points(None, "burst", 8),
             *_points(8, "trickle", 32),
             *_points(4, "trickle", 16),
             *_points(2, "trickle", 8, 16),
-            *_points(2, "burst", 8),
             *_points(1, "trickle", 4, 8),
         ),
     ),
