@@ -28,7 +28,9 @@ def test_a_quote_is_looked_for_in_the_trace_as_it_was_before_it_was_packed(case:
     assert not _found(cited("step[DECODE bs=9]"), case, {})
 
 
-@pytest.mark.parametrize("data", [b"", b"no gzip", gzip.compress(b"x" * 9000, mtime=0)[:20]], ids=["empty", "plain", "cut"])
+@pytest.mark.parametrize(
+    "data", [b"", b"no gzip", gzip.compress(b"x" * 9000, mtime=0)[:20]], ids=["empty", "plain", "cut"]
+)
 def test_nothing_is_found_in_a_spoiled_trace_and_that_is_all(case: Path, data: bytes) -> None:
     (case / "hosts" / "node" / TRACE).write_bytes(data)
     assert not _found(cited("step[DECODE bs=8]"), case, {})
