@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ppagent.errors import NotRecorded, ToolError
 from ppagent.targets.remote.inside import interpreter, run_python
-from ppagent.targets.remote.link import Link
+from ppagent.targets.remote.link import End, Link, LinkLost
 from ppagent.targets.remote.sections import script
 from ppagent.targets.remote.servers import Server, option
 
@@ -40,6 +40,8 @@ def inspect_server(link: Link, server: Server, who: str) -> Inspection:
     ran = run_python(link, server, script("inspect_server.py"), [json.dumps(question)], timeout_s=INSPECT_S)
     _, found, text = ran.text.partition(mark)
     if not found:
+        if ran.end is End.LOST:
+            raise LinkLost(f"the connection to {link.name} is lost")
         raise ToolError(_failure(server, who, ran.complaint))
     try:
         told = json.loads(text)
