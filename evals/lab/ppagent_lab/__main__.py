@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from ppagent.errors import UserError
@@ -35,6 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     taking.add_argument("cases", nargs="+", metavar="CASE", help="names, or `all`")
     taking.add_argument("-o", "--output", type=Path, required=True, metavar="OUT")
     taking.add_argument("--port", type=int, default=DEFAULT_PORT)
+    taking.add_argument("--without-alternatives", action="store_true", help="record, but measure no other settings")
     taking.set_defaults(run=_take)
     measuring = commands.add_parser("measure", help="known stages under many loads and limits, to validate the model")
     measuring.add_argument("lab", type=Path, metavar="FOLDER")
@@ -64,7 +66,8 @@ def _take(asked: argparse.Namespace) -> int:
     failed = 0
     for name in names:
         try:
-            take(known[name], asked.lab, asked.output / name, asked.port)
+            case = replace(known[name], alternatives=()) if asked.without_alternatives else known[name]
+            take(case, asked.lab, asked.output / name, asked.port)
             print(f"{name}: recorded", flush=True)
         except UserError as error:
             failed += 1
