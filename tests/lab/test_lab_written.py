@@ -3,10 +3,13 @@
 import json
 from pathlib import Path
 
+import pytest
+import yaml
+
 from ppagent_evals.answer import read_answer, read_origin
 from ppagent_lab.cases import all_cases
 from ppagent_lab.take import _without
-from ppagent_lab.written import Result, without_the_lab, write_refused, write_words
+from ppagent_lab.written import Result, answer_of, without_the_lab, write_refused, write_words
 
 
 def test_the_answer_reads_back_and_says_that_the_device_is_emulated(tmp_path: Path) -> None:
@@ -47,3 +50,9 @@ def test_nothing_of_the_planted_fault_or_of_the_labs_files_stays_in_a_recording(
 
 def test_an_alternative_replaces_a_flag_with_its_value() -> None:
     assert _without(("--a", "1", "--switch", "--b", "2"), ("--a", "--switch")) == ("--b", "2")
+
+
+@pytest.mark.parametrize("name", all_cases())
+def test_every_case_is_recorded_with_the_answer_that_it_was_planted_with(name: str) -> None:
+    recorded = Path(__file__).parents[2] / "evals" / "incidents" / name / "answer.yaml"
+    assert yaml.safe_load(recorded.read_text(encoding="utf-8")) == answer_of(all_cases()[name])

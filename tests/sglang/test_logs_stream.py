@@ -3,54 +3,16 @@
 import io
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from log_lines import OLD, START, decode, note, prefill, read
 
 from ppagent.sglang.logs.prefix import Ranks
 from ppagent.sglang.logs.server_args import MASK
 from ppagent.sglang.logs.startup_facts import KvPool
 from ppagent.sglang.logs.stream import LONGEST_LINE, lines_of, read_log, read_log_stream, read_log_text
-from ppagent.sglang.logs.summary import LogSummary
-
-OLD = Path(__file__).parent / "fixtures_logs" / "pp2_0_4_10.log"
-START = datetime(2026, 1, 1, 12, 0, 0)
-
-
-def decode(
-    second: float,
-    running: int,
-    rate: float = 100.0,
-    *,
-    tags: str = " PP0",
-    graph: str = "True",
-    queue: int = 0,
-    tail: str = "",
-    tokens: int | None = None,
-) -> str:
-    held = running * 100 if tokens is None else tokens
-    return (
-        f"[{START + timedelta(seconds=second)}{tags}] Decode batch, #running-req: {running}, #token: {held}, "
-        f"token usage: 0.10, cuda graph: {graph}, gen throughput (token/s): {rate:.2f}, #queue-req: {queue}{tail}"
-    )
-
-
-def prefill(second: float, *, tags: str = " PP0", pending: int = 0, new: int = 100) -> str:
-    return (
-        f"[{START + timedelta(seconds=second)}{tags}] Prefill batch, #new-seq: 1, #new-token: {new}, "
-        f"#cached-token: 28, token usage: 0.10, #running-req: 3, #queue-req: 0, #pending-token: {pending}, "
-        f"cuda graph: False, input throughput (token/s): 50.00"
-    )
-
-
-def note(second: float, message: str, tags: str = "") -> str:
-    return f"[{START + timedelta(seconds=second)}{tags}] {message}"
-
-
-def read(*lines: str) -> LogSummary:
-    return read_log_text("\n".join(lines) + "\n")
 
 
 def test_an_old_log_is_read_from_arguments_to_retraction() -> None:
@@ -74,14 +36,6 @@ def test_an_old_log_is_read_from_arguments_to_retraction() -> None:
     assert stats.examples["graph_false"].startswith("[2025-08-01 10:00:46 TP0 PP0] Decode batch. #running-req: 12")
     (prefills,) = stretch.prefill
     assert (prefills.lines, prefills.new_tokens, prefills.cached_tokens, prefills.new_seqs) == (2, 4010, 96, 5)
-
-
-def test_the_line_after_an_idle_gap_is_left_out_of_throughput() -> None:
-    (stats,) = read_log_text(OLD.read_bytes()).current.decode
-    assert stats.left_out == 2
-    assert stats.tokens_per_s is not None
-    assert stats.tokens_per_s.count == 4
-    assert stats.tokens_per_s.mean == pytest.approx((80.12 + 60 + 40 + 20) / 4)
 
 
 def test_retractions_printed_by_both_stages_count_once_and_split_the_throughput() -> None:
@@ -127,60 +81,6 @@ def test_a_second_tp_rank_that_prints_too_is_ignored() -> None:
     lines = [decode(second, 4, tags=f" TP{tp}") for second in range(3) for tp in (0, 1)]
     (stats,) = read(*lines).current.decode
     assert (stats.ranks.tp, stats.lines) == (0, 3)
-
-
-def test_slow_decode_lines_are_not_taken_for_idle_gaps() -> None:
-    lines = [decode(second, 4, 10.0) for second in range(0, 400, 15)]
-    (stats,) = read(*lines).current.decode
-    assert stats.left_out == 1
-    assert stats.interval_s is not None
-    assert (stats.interval_s.p50, stats.interval_s.high) == (15.0, 15.0)
-
-
-def test_silence_before_a_prefill_makes_the_next_decode_line_an_idle_one() -> None:
-    busy = [decode(second, 4, 100.0) for second in range(10)]
-    (stats,) = read(*busy, prefill(3600), decode(3601, 1, 0.2), decode(3602, 1, 30.0)).current.decode
-    assert stats.left_out == 2
-    assert stats.tokens_per_s is not None
-    assert (stats.tokens_per_s.low, stats.tokens_per_s.count) == (30.0, 10)
-
-
-def test_long_prefills_between_decode_lines_are_no_idle_gap() -> None:
-    lines = [decode(0, 4), decode(1, 4), *(prefill(2 + 3 * n) for n in range(5)), decode(18, 4, 7.0), decode(19, 4)]
-    stretch = read(*lines).current
-    (stats,), (prefills,) = stretch.decode, stretch.prefill
-    assert stats.left_out == 1
-    assert stats.tokens_per_s is not None
-    assert stats.tokens_per_s.low == 7.0
-    assert (prefills.longest_run, prefills.longest_run_at) == (5, START + timedelta(seconds=14))
-
-
-def test_a_stall_without_new_requests_is_told_from_an_idle_gap() -> None:
-    lines = [decode(0, 4), decode(1, 4), prefill(500), decode(501, 4), decode(561, 4), decode(562, 4)]
-    (stats,) = read(*lines).current.decode
-    assert stats.largest_gap is not None
-    assert (stats.largest_gap.seconds, stats.largest_gap.prefills) == (500.0, 1)
-    assert stats.largest_stall is not None
-    assert (stats.largest_stall.seconds, stats.largest_stall.prefills) == (60.0, 0)
-
-
-def test_the_rank_that_fell_silent_first_is_found() -> None:
-    lines = [decode(second, 4, tags=f" PP{pp}") for second in range(4) for pp in range(4)]
-    late = [decode(4, 4, tags=f" PP{pp}") for pp in (0, 1, 3)]
-    hang = note(310, "Scheduler watchdog timeout (self.watchdog_timeout=300, self.soft=False)", " PP3")
-    stretch = read(*lines, *late, hang).current
-    assert stretch.silent_first is not None
-    assert stretch.silent_first.ranks == Ranks(pp=2)
-    assert stretch.silent_first.at == START + timedelta(seconds=3)
-    assert stretch.troubles["watchdog_timeout"].first[0].ranks == Ranks(pp=3)
-    assert stretch.last_at == START + timedelta(seconds=310)
-
-
-def test_ranks_silent_in_the_same_second_are_ordered_by_line() -> None:
-    lines = [decode(0, 4, tags=" PP2"), decode(0, 4, tags=" PP0"), decode(0, 4, tags=" PP1")]
-    seen = read(*lines).current.silent_first
-    assert seen is not None
-    assert (seen.ranks.pp, seen.line) == (2, 1)
 
 
 def test_forward_occupancy_is_averaged_by_stage() -> None:
@@ -388,21 +288,6 @@ def test_counts_are_those_of_the_lines(rows: list[tuple[int, int, bool]]) -> Non
     assert stats.running.mean == pytest.approx(sum(running for running, _, _ in rows) / len(rows))
     assert stats.queue is not None
     assert (stats.queue.low, stats.queue.high) == (min(q for _, q, _ in rows), max(q for _, q, _ in rows))
-
-
-def test_a_slow_stretch_without_a_new_request_is_no_idling() -> None:
-    fast = [decode(second, 4, rate=400.0, tokens=1000 + 160 * second) for second in range(10)]
-    slow = [decode(10 + 9 * n, 4, rate=18.0, tokens=2600 + 160 * n) for n in range(1, 7)]
-    again = [decode(10 + 9 * n, 4, rate=18.0, tokens=500) for n in range(1, 7)]
-
-    stats = read(*fast, *slow).current.decode[0]
-    assert (stats.left_out, stats.tokens_per_s is not None and stats.tokens_per_s.low) == (1, 18.0)
-    other_requests = read(*fast, *again).current.decode[0]
-    assert other_requests.left_out == 7, "the first line of all has nothing before it to average over"
-    served = read(prefill(0), *fast, *slow).current.decode[0]
-    assert served.left_out == 1
-    between = [line for n, line in enumerate(slow) for line in (prefill(10 + 9 * n + 8), line)]
-    assert read(prefill(0), *fast, *between).current.decode[0].left_out == 7
 
 
 @pytest.mark.parametrize("lead", ["  ", "> ", "user says: "])

@@ -33,7 +33,7 @@ class Result:
 def write_words(case: Case, out: Path, results: Sequence[Result]) -> None:
     """incident.yaml, answer.yaml, bench.jsonl and relaunches.jsonl of the recording `out`."""
     _yaml(out / "incident.yaml", _incident(case))
-    _yaml(out / "answer.yaml", _answer(case))
+    _yaml(out / "answer.yaml", answer_of(case))
     _lines(out / "bench.jsonl", [result.row for result in results if result.change is None])
     changed = [(result.change, result.row) for result in results if result.change is not None]
     _lines(
@@ -79,7 +79,8 @@ def _incident(case: Case) -> dict[str, Any]:
     }
 
 
-def _answer(case: Case) -> dict[str, Any]:
+def answer_of(case: Case) -> dict[str, Any]:
+    """The fields of the case's `answer.yaml`."""
     answer = case.answer
     return {
         "schema_version": 1,

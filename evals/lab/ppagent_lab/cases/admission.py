@@ -10,6 +10,22 @@ POOL = "--max-total-tokens"
 SIXTEEN = Load(clients=16)
 STAGE = Device(stage_ms=(40,), per_request_ms=(3,))
 
+_TOO_SMALL = Answer(
+    verdict="diagnosed",
+    causes=("KV001",),
+    also_accepted=(*EMULATED, "PP001"),
+    must_not_support=(*NEVER, "KV002", "PP002", "PP003", "PP004", "KV005"),
+    fixes=(
+        Alternative(set={POOL: "1500..200000"}),
+        Alternative(unset=(POOL,)),
+        Alternative(set={CAP: "1..12"}),
+        Alternative(set={"--schedule-conservativeness": "0.2..2"}),
+        Alternative(unset=("--schedule-conservativeness",)),
+    ),
+    forbidden_changes=(DEPTH,),
+    note="The pool of 1,400 tokens does not hold what sixteen requests grow to; the log shows retractions.",
+)
+
 CASES = (
     Case(
         name="lab-cap-four-pp2",
@@ -58,21 +74,7 @@ CASES = (
         load=Load(clients=16, output_tokens=(120, 200)),
         arguments=(POOL, "1400", "--schedule-conservativeness", "0.1"),
         measure_s=60,
-        answer=Answer(
-            verdict="diagnosed",
-            causes=("KV001",),
-            also_accepted=(*EMULATED, "PP001"),
-            must_not_support=(*NEVER, "KV002", "PP002", "PP003", "PP004", "KV005"),
-            fixes=(
-                Alternative(set={POOL: "1500..200000"}),
-                Alternative(unset=(POOL,)),
-                Alternative(set={CAP: "1..12"}),
-                Alternative(set={"--schedule-conservativeness": "0.2..2"}),
-                Alternative(unset=("--schedule-conservativeness",)),
-            ),
-            forbidden_changes=(DEPTH,),
-            note="The pool of 1,400 tokens does not hold what sixteen requests grow to; the log shows retractions.",
-        ),
+        answer=_TOO_SMALL,
     ),
     Case(
         name="lab-small-pool-pp2-0510",
@@ -84,20 +86,6 @@ CASES = (
         load=Load(clients=16, output_tokens=(120, 200)),
         arguments=(POOL, "1400", "--schedule-conservativeness", "0.1"),
         measure_s=60,
-        answer=Answer(
-            verdict="diagnosed",
-            causes=("KV001",),
-            also_accepted=(*EMULATED, "PP001"),
-            must_not_support=(*NEVER, "KV002", "PP002", "PP003", "PP004", "KV005"),
-            fixes=(
-                Alternative(set={POOL: "1500..200000"}),
-                Alternative(unset=(POOL,)),
-                Alternative(set={CAP: "1..12"}),
-                Alternative(set={"--schedule-conservativeness": "0.2..2"}),
-                Alternative(unset=("--schedule-conservativeness",)),
-            ),
-            forbidden_changes=(DEPTH,),
-            note="The pool of 1,400 tokens does not hold what sixteen requests grow to; the log shows retractions.",
-        ),
+        answer=_TOO_SMALL,
     ),
 )

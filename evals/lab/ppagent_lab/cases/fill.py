@@ -1,5 +1,7 @@
 """Slots: clumped, spread, too small, large enough."""
 
+from dataclasses import replace
+
 from ppagent_lab.cases.common import DEPTH, EMULATED, LIMIT, NEVER, limit
 from ppagent_lab.shapes import Answer, Case, Device, Load
 
@@ -58,12 +60,8 @@ CASES = (
         load=EIGHT,
         arguments=(DEPTH, "2"),
         alternatives=(limit("2", live=True),),
-        answer=Answer(
-            verdict="diagnosed",
-            causes=("PP001",),
-            also_accepted=EMULATED,
-            must_not_support=_CLUMPED.must_not_support,
-            ruled_out=("KV001", "PP003"),
+        answer=replace(
+            _CLUMPED,
             forbidden_changes=("--pp-async-batch-depth=3..8",),
             fixes=(limit("1..2"),),
             note="Depth adds slots; the requests still clump into one of them. A limit of 2 spreads them.",
@@ -78,16 +76,7 @@ CASES = (
         device=Device(stage_ms=(40,), per_request_ms=(8,)),
         load=EIGHT,
         alternatives=(limit("2", live=True),),
-        answer=Answer(
-            verdict="diagnosed",
-            causes=("PP001",),
-            also_accepted=EMULATED,
-            must_not_support=_CLUMPED.must_not_support,
-            ruled_out=("KV001", "PP003"),
-            forbidden_changes=(DEPTH,),
-            fixes=(limit("1..2"),),
-            note=_CLUMPED.note,
-        ),
+        answer=replace(_CLUMPED, fixes=(limit("1..2"),)),
     ),
     Case(
         name="lab-spread-pp4-0510",
@@ -110,13 +99,11 @@ CASES = (
         load=SIXTEEN,
         arguments=(LIMIT, "1"),
         alternatives=(limit("4", live=True),),
-        answer=Answer(
-            verdict="diagnosed",
+        answer=replace(
+            _CLUMPED,
             causes=("PP003",),
-            also_accepted=EMULATED,
             must_not_support=(*NEVER, "KV001", "KV002", "PP001", "PP002", "PP004", "PP008"),
             ruled_out=("KV001", "PP001"),
-            forbidden_changes=(DEPTH,),
             fixes=(limit("2..16"),),
             note="One request a slot and four slots: four run, the other twelve queue.",
         ),
