@@ -20,11 +20,14 @@ class Observation:
     says: str
     """The observation with its figures and units, one sentence without a full stop."""
     cites: tuple[str, ...]
-    """Ids of the evidence that shows it; never empty."""
+    """Ids of the evidence that shows it, each once; never empty."""
     if_true: float
     """Probability of seeing this where the cause holds, between 0 and 1, both excluded."""
     if_false: float
     """Probability of seeing this where it does not, its rivals included."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cites", tuple(dict.fromkeys(self.cites)))
 
     @property
     def supports(self) -> bool:

@@ -21,6 +21,7 @@ Remedies
 """
 
 import re
+from collections.abc import Sequence
 
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.sighting import came_up, trouble, trouble_words
@@ -71,6 +72,7 @@ class StageHangs:
         silent = went_silent(facts)
         cites = facts.cite(*(f"trouble.{kind}" for kind in _TIMEOUTS), "log.silent_rank", "log.last_seen")
         suspect = silent[0] if silent is not None else _neighbour(facts)
+        waited = _listed(waiting_ranks(facts)) or "the rank that timed out"
         look = Remedy(
             self.id,
             "operator",
@@ -83,52 +85,83 @@ class StageHangs:
         )
         declined = (
             Declined("--watchdog-timeout", "a longer wait ends the same way, later", cites),
-            Declined(f"a search on {waiting_rank(facts) or 'the rank that timed out'}", "it only waited", cites),
+            Declined(
+                f"a search on {_listed(waiting_ranks(facts)) or 'the rank that timed out'}", "it only waited", cites
+            ),
         )
         return Advice((look,), declined)
 
 
 def went_silent(facts: Facts) -> tuple[str, tuple[str, ...], str] | None:
-    """The stage whose lines ended first, the evidence, and when."""
+    """The stage that stopped, the evidence, and how it shows: its lines ended first, or it is the only one that
+    reported no time-out (a stopped process does not even count its own)."""
     seen = {rank: str(at) for rank, at in facts.table("log.last_seen").items() if at is not None}
     named = facts.text("log.silent_rank")
     if named is not None:
-        return named, facts.cite("log.silent_rank", "log.last_seen"), seen.get(named, "")
+        return named, facts.cite("log.silent_rank", "log.last_seen"), _since(seen.get(named, ""))
+    spared = _only_one_spared(facts)
+    if spared is not None:
+        return spared, _timeout_cites(facts), "alone reported no time-out"
     if len(seen) < 2 or trouble(facts, *_TIMEOUTS) is None:
         return None
     first = min(seen, key=lambda rank: seen[rank])
-    if seen[first] == max(seen.values()) or first == waiting_rank(facts):
+    if seen[first] == max(seen.values()) or first in waiting_ranks(facts):
         return None
-    return first, facts.cite("log.last_seen"), seen[first]
+    return first, facts.cite("log.last_seen"), _since(seen[first])
 
 
-def waiting_rank(facts: Facts) -> str | None:
-    """The stage that reported a time-out, as far as its line says."""
+def waiting_ranks(facts: Facts) -> tuple[str, ...]:
+    """The stages that reported a time-out, as far as its lines say."""
     for kind in _TIMEOUTS:
         for field in ("ranks", "rank", "stage"):
-            match = re.search(r"\bPP\d+", trouble_words(facts, kind, field))
-            if match is not None:
-                return match.group()
-    return None
+            found = re.findall(r"\bPP\d+", trouble_words(facts, kind, field))
+            if found:
+                return tuple(sorted(set(found), key=lambda rank: int(rank[2:])))
+    return ()
+
+
+def _only_one_spared(facts: Facts) -> str | None:
+    """The one stage of a ring of three or more that reported no time-out where all the others did."""
+    waited, ring = waiting_ranks(facts), stages(facts)
+    if ring is None or ring.value < 3 or len(waited) != ring.value - 1:
+        return None
+    (spared,) = {f"PP{stage}" for stage in range(int(ring.value))} - set(waited)
+    return spared
 
 
 def _neighbour(facts: Facts) -> str:
-    """The stage before the one that waited: it was to send what never came."""
-    waited, ring = waiting_rank(facts), stages(facts)
-    if waited is None or ring is None:
-        return "the stage whose lines end first, on every host's log"
-    previous = (int(waited[2:]) - 1) % int(ring.value)
-    return f"PP{previous}, the neighbour that {waited} waited for"
+    """The stage before those that waited and that did not wait itself: it was to send what never came."""
+    waited, ring = waiting_ranks(facts), stages(facts)
+    nobody = "the stage whose lines end first, on every host's log"
+    if ring is None:
+        return nobody
+    before = {f"PP{(int(rank[2:]) - 1) % int(ring.value)}": rank for rank in waited}
+    suspects = [(rank, after) for rank, after in before.items() if rank not in waited]
+    if len(suspects) != 1:
+        return nobody
+    return f"{suspects[0][0]}, the neighbour that {suspects[0][1]} waited for"
+
+
+def _listed(ranks: Sequence[str]) -> str:
+    return ", ".join(ranks)
+
+
+def _since(at: str) -> str:
+    return f"fell silent first ({at})" if at else "fell silent first"
+
+
+def _timeout_cites(facts: Facts) -> tuple[str, ...]:
+    return facts.cite(*(f"trouble.{kind}" for kind in _TIMEOUTS))
 
 
 def _timeout(facts: Facts) -> Observation | None:
     seen = trouble(facts, *_TIMEOUTS)
     if seen is None:
         return None
-    waited, silent = waiting_rank(facts), went_silent(facts)
-    says = seen.says + (f" on {waited}, which waited" if waited else "")
+    waited, silent = waiting_ranks(facts), went_silent(facts)
+    says = seen.says + (f" on {_listed(waited)}, which waited" if waited else "")
     if silent is not None:
-        says += f"; {silent[0]} fell silent first" + (f" ({silent[2]})" if silent[2] else "")
+        says += f"; {silent[0]} {silent[2]}"
     cites = seen.cites + (silent[1] if silent is not None else ())
     up = came_up(facts)
     if up is not None and not up.yes:

@@ -3,7 +3,7 @@
 from builders import facts_of, judged
 
 from ppagent.causes.catalog import cause_of
-from ppagent.causes.pp008_stage_hangs import waiting_rank, went_silent
+from ppagent.causes.pp008_stage_hangs import waiting_ranks, went_silent
 from ppagent.evidence.evidence import FactValue
 
 PP008 = cause_of("PP008")
@@ -42,7 +42,7 @@ def test_without_times_the_neighbour_before_the_waiting_stage_is_suspected() -> 
 def test_the_rank_the_log_names_as_silent_counts_before_any_reckoning() -> None:
     silent = went_silent(facts_of(HUNG | {"log.silent_rank": "PP1"}))
     assert silent is not None and silent[0] == "PP1"
-    assert waiting_rank(facts_of(HUNG)) == "PP3"
+    assert waiting_ranks(facts_of(HUNG)) == ("PP3",)
 
 
 def test_a_log_that_goes_on_has_no_hung_stage() -> None:
@@ -78,3 +78,23 @@ def test_a_soft_watchdog_alone_is_not_proof() -> None:
 def test_without_a_log_the_probe_asks_for_it() -> None:
     judgement = judged(PP008, {"args.pp_size": 4})
     assert judgement.state == "cannot_tell" and judgement.probes[0].tool == "logs.trouble"
+
+
+def test_the_only_stage_that_reported_no_time_out_is_the_one_that_stopped() -> None:
+    at = "2026-11-30T00:07:49"
+    stopped = HUNG | {
+        "trouble.watchdog_timeout.ranks": ["PP0", "PP2", "PP3"],
+        "log.last_seen": {f"PP{n}": at for n in range(4)},
+    }
+    judgement = judged(PP008, stopped)
+    assert "on PP0, PP2, PP3, which waited; PP1 alone reported no time-out" in judgement.because[0].says
+    assert len(set(judgement.because[0].cites)) == len(judgement.because[0].cites)
+    advice = PP008.advise(facts_of(stopped))
+    assert advice.remedies[0].title.startswith("Look at PP1:")
+    assert "a search on PP0, PP2, PP3" in {d.lever for d in advice.declined}
+
+
+def test_where_all_stages_report_a_time_out_none_is_suspected_by_its_place() -> None:
+    values = {k: v for k, v in HUNG.items() if k != "log.last_seen"}
+    everybody = values | {"trouble.watchdog_timeout.ranks": [f"PP{n}" for n in range(4)]}
+    assert "the stage whose lines end first" in PP008.advise(facts_of(everybody)).remedies[0].title
