@@ -85,9 +85,7 @@ class StageHangs:
         )
         declined = (
             Declined("--watchdog-timeout", "a longer wait ends the same way, later", cites),
-            Declined(
-                f"a search on {_listed(waiting_ranks(facts)) or 'the rank that timed out'}", "it only waited", cites
-            ),
+            Declined(f"a search on {waited}", "it only waited", cites),
         )
         return Advice((look,), declined)
 
