@@ -16,7 +16,6 @@ Every list has one value a stage, the last one serves the rest:
     LAB_STAGE_MS_PER_TOK  and for each token of a prefill
     LAB_LAUNCH_MS         the host's own time to launch a forward kernel by kernel (it sleeps: no core is burnt)
     LAB_REPLAY_MS         the same for a decode step that is replayed as a CUDA graph; unset: there are no graphs
-    LAB_GRAPH_MAX_BS      the largest captured batch size (default 32)
     LAB_HOP_MS            one hop between stages
     LAB_RETURN_MS         the hop that brings the tokens from the last stage back to the first
 
@@ -77,14 +76,14 @@ def time_forwards(module: ModuleType) -> None:
     """Every forward of `ModelRunner` keeps its results and takes the stage's time."""
     base, per_request, per_token = (_by_stage("LAB_STAGE_MS" + part) for part in ("", "_PER_REQ", "_PER_TOK"))
     launch, replay = _by_stage("LAB_LAUNCH_MS"), _by_stage("LAB_REPLAY_MS")
-    has_graphs, largest = "LAB_REPLAY_MS" in os.environ, int(os.environ.get("LAB_GRAPH_MAX_BS", "32"))
+    has_graphs = "LAB_REPLAY_MS" in os.environ
     real = module.ModelRunner.forward
 
     def forward(self: Any, batch: Any, *args: Any, **kwargs: Any) -> Any:
         launched_at = time.monotonic()
         output = real(self, batch, *args, **kwargs)
         stage, decodes = self.pp_group.rank_in_group, batch.forward_mode.is_decode()
-        replayed = has_graphs and decodes and batch.batch_size <= largest
+        replayed = has_graphs and decodes
         time.sleep((replay if replayed else launch)(stage) / 1000)
         work = per_request(stage) * batch.batch_size if decodes else per_token(stage) * int(batch.input_ids.shape[0])
         device.run(launched_at, (base(stage) + work) / 1000)

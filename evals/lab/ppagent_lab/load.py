@@ -1,4 +1,7 @@
-"""The lab's clients: streamed requests in a closed loop, every token's time kept."""
+"""The lab's clients: streamed requests in a closed loop, every token's time kept.
+
+Not the load of `ppagent bench`, on purpose: what is measured here is held against what `ppagent` says.
+"""
 
 import asyncio
 import json
