@@ -57,7 +57,8 @@ class Tunnel:
 
         def end() -> None:
             _close(near)
-            far.close()
+            with contextlib.suppress(OSError, EOFError):  # a lost connection has nothing left to tell the host
+                far.close()
 
         threading.Thread(target=_pump, args=(near.recv, far.sendall, end), daemon=True).start()
         _pump(far.recv, near.sendall, end)

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from ppagent import __version__
 from ppagent.cli.ending import told_to_end
-from ppagent.cli.streams import NO_ROOM, have_all_streams, never_fail_to_encode, write_no_more
+from ppagent.cli.streams import NO_ROOM, believe_no_odd_size, have_all_streams, never_fail_to_encode, write_no_more
 from ppagent.cli.surroundings import have_a_home
 from ppagent.errors import ExitStatus, PpagentError, UserError
 
@@ -39,6 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     have_all_streams()
     never_fail_to_encode()
+    believe_no_odd_size()
     have_a_home()
     if words[:1] == ["chat"]:
         return _guarded(words)  # its prompt takes an interrupt for a new line; it is kept step by step

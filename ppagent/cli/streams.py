@@ -25,6 +25,15 @@ def never_fail_to_encode() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def believe_no_odd_size() -> None:
+    """A terminal size that can be none (`COLUMNS=0`, as from a job without a window) is forgotten, so that the terminal
+    itself is asked: a report drawn in no columns would come out empty."""
+    for name in ("COLUMNS", "LINES"):
+        told = os.environ.get(name, "1")
+        if not (told.isdecimal() and int(told) > 0):
+            del os.environ[name]
+
+
 def write_no_more() -> None:
     """Whoever read our output has closed the pipe (`| head`), or its disk is full. The output goes nowhere from here
     on, so that Python's own last flush is quiet too."""

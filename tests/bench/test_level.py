@@ -47,7 +47,7 @@ def test_tokens_are_counted_as_the_server_counts_them(server: FakeServer) -> Non
     sent_in_warm_up = 4 * 4
     assert result.run.server.generated_tokens == sum(record.tokens for record in result.run.records)
     assert server.generated == result.run.server.generated_tokens + sent_in_warm_up
-    assert [said for said in result.warnings if "in flight" not in said] == []  # a busy machine starts clients late
+    assert result.warnings == ()
 
 
 def test_requests_in_flight_are_seen_from_both_sides(server: FakeServer) -> None:
@@ -57,7 +57,6 @@ def test_requests_in_flight_are_seen_from_both_sides(server: FakeServer) -> None
     assert result.run.server.slot_running_max == 6
 
 
-@pytest.mark.bench
 def test_both_sides_agree_on_the_requests_in_flight(server: FakeServer) -> None:
     result = measured(server, watched=True, concurrency=6, seconds=1.2, output_tokens=Span(30, 30))
     assert result.concurrency == pytest.approx(6, rel=0.15)
@@ -76,7 +75,6 @@ def test_all_clients_start_and_every_request_is_recorded(server: FakeServer) -> 
     assert len(result.run.records) == 32
 
 
-@pytest.mark.bench
 def test_all_clients_start_together_from_connections_that_are_open(server: FakeServer) -> None:
     result = measured(server, concurrency=32, requests=32)
     assert result.start_spread_ms < 100

@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 TMUX = shutil.which("tmux")
-PATIENCE_S = 240.0
+PATIENCE_S = 60.0
 
 
 @dataclass

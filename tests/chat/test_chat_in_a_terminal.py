@@ -162,12 +162,12 @@ def test_after_kill_9_a_session_goes_on_with_the_same_board(window: Open, slow: 
 
 
 def test_the_first_prompt_comes_within_a_second_of_computing(window: Open) -> None:
-    """Measured as the process's own time, which a busy machine and missing byte code stretch up to twofold."""
+    """Measured as the process's own time, which a busy machine does not stretch."""
     terminal = window(str(SEED))
     terminal.wait_for(PROMPT)
     ticks = [int(part) for part in Path(f"/proc/{terminal.pid()}/stat").read_text().rpartition(")")[2].split()[11:13]]
 
-    assert sum(ticks) / os.sysconf("SC_CLK_TCK") < 2.0
+    assert sum(ticks) / os.sysconf("SC_CLK_TCK") < 1.0
     maps = Path(f"/proc/{terminal.pid()}/maps").read_text()
     assert "orjson" not in maps and "ormsgpack" not in maps, "langgraph was loaded before it was needed"
 

@@ -30,7 +30,9 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def told(words: list[str], number: signal.Signals, temporary: Path) -> tuple[int, str]:
     """Starts a command, sends the signal once its files are unpacked, and returns its status and its last words."""
+    # Whoever runs the tests may have them ignore a signal, as nohup does, and a child would go on ignoring it.
     heard = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    heard += " signal.signal(signal.SIGHUP, signal.SIG_DFL);"
     code = f"{heard} from ppagent.cli.main import main; sys.exit(main(sys.argv[1:]))"
     environ = environment(TMPDIR=str(temporary), XDG_STATE_HOME=str(temporary / "state"))
     with subprocess.Popen(

@@ -45,7 +45,7 @@ def test_a_limit_that_spreads_is_better_and_nobody_is_left_without_an_answer(ser
     outcome = tried(server, 2, rounds=4, check=OutputCheck(Control(server.endpoint), tokens=4))
     assert outcome.comparison.outcome == "better"
     # 8 in one slot: 6 + 24 ms a turn; 2 in each of four: 6 + 6 ms, so 2.5 times as fast where the machine is idle.
-    assert 0.2 < outcome.comparison.gain_share < 2
+    assert 0.5 < outcome.comparison.gain_share < 2
     assert outcome.in_flight_at_change > 8
     assert outcome.lost == 0
     assert outcome.outputs == "identical"

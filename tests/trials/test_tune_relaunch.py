@@ -37,7 +37,7 @@ LIMIT_2 = {
     **SHORT,
     "set": {"--pp-max-micro-batch-size": "2"},
     "causes": ["PP001"],
-    "predicted": {"baseline": 900.0, "low": 1200.0, "high": 2500.0},
+    "predicted": {"baseline": 340.0, "low": 400.0, "high": 1100.0},
 }
 
 
@@ -92,10 +92,10 @@ def test_a_better_launch_that_was_agreed_to_is_kept_counts_as_evidence_and_goes_
     assert "way back" in request.does
     (row,) = rows(found)
     assert row["outcome"] == "better"
-    assert row["forecast_low"] == 1200
+    assert row["forecast_low"] == 400
     assert server.limit == 2
     assert read_note(server.url) is None
-    assert any("was tried" in o.says for o in found.board.hypotheses[0].judgement.because)
+    assert any("as its cause foretold" in o.says for o in found.board.hypotheses[0].judgement.because)
     assert track_record().count == 1
 
 
