@@ -83,7 +83,7 @@ def kimi() -> Architecture:
 
 
 def rtx_pro_6000() -> Card:
-    card = find_card("NVIDIA RTX PRO 6000 Blackwell Server Edition")
+    card = find_card("NVIDIA RTX PRO 6000 Blackwell Workstation Edition")
     assert card is not None
     return card
 
