@@ -100,7 +100,7 @@ def expert_ranks(facts: Facts) -> Known | None:
 
 def _balancedness(facts: Facts) -> Observation | None:
     value, cites = facts.number("metrics.eplb_balancedness"), facts.cite("metrics.eplb_balancedness")
-    if not value:  # the gauge stands at 0 where nothing is recorded
+    if not value:  # a mean over a maximum is never 0: nothing was recorded
         logged = trouble_words(facts, "expert_balancedness", "average")
         value, cites = float(logged or 0), facts.cite("trouble.expert_balancedness")
     if not value:

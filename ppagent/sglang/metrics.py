@@ -226,7 +226,7 @@ def rate(scrapes: Sequence[Scrape], name: str, pp_rank: str = "0", **labels: str
 
 
 def histogram_mean(scrapes: Sequence[Scrape], name: str, pp_rank: str = "0", **labels: str) -> float | None:
-    """Mean of what a histogram took up between the first and the last scrape; None where it took up nothing."""
+    """Mean of what a histogram or a summary took up between the first and the last scrape; None where it took up nothing."""
     count = _growth(scrapes, f"{name}_count", pp_rank, labels)
     total = _growth(scrapes, f"{name}_sum", pp_rank, labels)
     return total / count if count else None

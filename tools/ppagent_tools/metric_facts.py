@@ -23,7 +23,6 @@ _GAUGES: tuple[tuple[str, str, OverDp], ...] = (
     ("metrics.token_usage", "token_usage", "mean"),
     ("metrics.new_token_ratio", "new_token_ratio", "mean"),
     ("metrics.grammar_queue", "num_grammar_queue_reqs", "sum"),
-    ("metrics.eplb_balancedness", "eplb_balancedness", "mean"),
 )
 """Mean over all scrapes."""
 _BUSY_GAUGES: tuple[tuple[str, str, OverDp], ...] = (
@@ -33,14 +32,17 @@ _BUSY_GAUGES: tuple[tuple[str, str, OverDp], ...] = (
     ("metrics.accept_length", "spec_accept_length", "mean"),
 )
 """Mean over the scrapes in which requests run: an idle server's gauges hold their last or a zero value."""
-_HISTOGRAMS = (
-    ("metrics.itl_ms", "inter_token_latency_seconds", 1000.0),
-    ("metrics.ttft_ms", "time_to_first_token_seconds", 1000.0),
-    ("metrics.queue_ms", "queue_time_seconds", 1000.0),
-    ("metrics.e2e_ms", "e2e_request_latency_seconds", 1000.0),
-    ("metrics.grammar_seconds", "grammar_compilation_time_seconds", 1.0),
-    ("metrics.dp_imbalance", "dp_attention_token_imbalance_ratio", 1.0),
+_MEANS: tuple[tuple[str, tuple[str, ...], float], ...] = (
+    ("metrics.itl_ms", ("inter_token_latency_seconds",), 1000.0),
+    ("metrics.ttft_ms", ("time_to_first_token_seconds",), 1000.0),
+    ("metrics.queue_ms", ("queue_time_seconds", "queue_time_s"), 1000.0),
+    ("metrics.e2e_ms", ("e2e_request_latency_seconds",), 1000.0),
+    ("metrics.grammar_seconds", ("grammar_compilation_time_seconds",), 1.0),
+    ("metrics.dp_imbalance", ("dp_attention_token_imbalance_ratio",), 1.0),
+    ("metrics.eplb_balancedness", ("eplb_balancedness",), 1.0),
 )
+"""Histograms and summaries, by the names of the versions: sum over count. The time in the queue is
+`queue_time_s` in 0.5.2 alone (srt/metrics/collector.py)."""
 _RATES = (
     ("metrics.generation_rate", "generation_tokens_total"),
     ("metrics.prompt_rate", "prompt_tokens_total"),
@@ -75,7 +77,7 @@ def metric_groups(scrapes: Sequence[Scrape]) -> list[Group]:
         *_gauges(scrapes),
         *_by_dp(scrapes),
         *_rates(working),
-        *_histograms(scrapes),
+        *_means(scrapes),
         _in_flight(working),
         _graph_share(scrapes),
         _retracted(scrapes),
@@ -125,10 +127,11 @@ def _rates(scrapes: Sequence[Scrape]) -> list[Group]:
     return groups
 
 
-def _histograms(scrapes: Sequence[Scrape]) -> list[Group]:
+def _means(scrapes: Sequence[Scrape]) -> list[Group]:
     groups = []
-    for name, metric, factor in _HISTOGRAMS:
-        value = histogram_mean(scrapes, metric)
+    for name, metrics, factor in _MEANS:
+        found = ((metric, histogram_mean(scrapes, metric)) for metric in metrics)
+        metric, value = next(((m, v) for m, v in found if v is not None), ("", None))
         if value is not None:
             groups.append(Group(f"{metric}_sum", {name: round(value * factor, 3)}, _STREAMED))
     return groups
