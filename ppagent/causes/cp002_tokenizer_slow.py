@@ -23,10 +23,11 @@ Remedies
 from collections.abc import Mapping
 
 from ppagent.causes.admission import queue, retractions, standing_queue
-from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.cause import Advice, Declined, Observation, Probe
 from ppagent.causes.latency import client_itl, engine_itl
 from ppagent.causes.rows import bench_rows, number
 from ppagent.causes.situation import Known, in_flight
+from ppagent.causes.text_remedies import fast_tokenizer, larger_pieces, more_workers, no_tokenizer
 from ppagent.evidence.evidence import FactValue
 from ppagent.evidence.facts import Facts
 
@@ -77,8 +78,8 @@ class TokenizerSlow:
         known = client_itl(facts) or _process_known(facts)
         cites = known.cites if known is not None else facts.cite("trouble.slow_tokenizer")
         slow = bool(facts.number("trouble.slow_tokenizer"))
-        fast, ids = _fast_tokenizer(self.id, cites), _no_tokenizer(self.id, cites)
-        pieces, workers = _larger_pieces(self.id, cites), _more_workers(self.id, cites)
+        fast, ids = fast_tokenizer(self.id, cites), no_tokenizer(self.id, cites)
+        pieces, workers = larger_pieces(self.id, cites), more_workers(self.id, facts, cites)
         order = (fast, ids, pieces) if slow else (pieces, workers, ids)
         if _before_the_scheduler(facts) is not None:
             order = (workers, fast, ids)  # text goes in slowly, so larger pieces on the way out would not help
@@ -143,61 +144,6 @@ def _short(facts: Facts, prompt: float) -> bool:
 def _nothing_waits(facts: Facts) -> bool:
     waits = queue(facts)
     return waits is not None and waits.value < HARDLY_WAITS and standing_queue(facts) is not True
-
-
-def _fast_tokenizer(cause: str, cites: tuple[str, ...]) -> Remedy:
-    return Remedy(
-        cause,
-        "operator",
-        "Give the model a fast tokenizer (tokenizer.json) and name it with --tokenizer-path",
-        Change(),
-        cites,
-        risks=("another tokenizer must give the same token ids; compare some prompts",),
-        verify="the slow-tokenizer warning is gone and the client's time between tokens meets the engine's",
-        rollback="the tokenizer of before",
-    )
-
-
-def _no_tokenizer(cause: str, cites: tuple[str, ...]) -> Remedy:
-    return Remedy(
-        cause,
-        "relaunch",
-        "Leave text to the client: take and return token ids",
-        Change(set={"--skip-tokenizer-init": "true"}),
-        cites,
-        risks=("clients must send and read token ids; chat endpoints and stop strings no longer work",),
-        verify="the client's time between tokens meets the engine's",
-        rollback="leave --skip-tokenizer-init out",
-        alone=True,
-    )
-
-
-def _larger_pieces(cause: str, cites: tuple[str, ...]) -> Remedy:
-    return Remedy(
-        cause,
-        "relaunch",
-        "Stream in pieces of eight tokens instead of one",
-        Change(set={"--stream-interval": "8"}),
-        cites,
-        risks=("text arrives in larger pieces, less often",),
-        verify="the detokenizer's process falls below a full core and the end-to-end time with it",
-        rollback="--stream-interval 1",
-        alone=True,
-    )
-
-
-def _more_workers(cause: str, cites: tuple[str, ...]) -> Remedy:
-    return Remedy(
-        cause,
-        "relaunch",
-        "Share the text work among several processes",
-        Change(set={"--tokenizer-worker-num": "4", "--detokenizer-worker-num": "4"}),
-        cites,
-        risks=("more processes on the host; a slow tokenizer stays slow in each",),
-        verify="no text process stays at a full core",
-        rollback="one worker each",
-        alone=True,
-    )
 
 
 def _late(facts: Facts) -> Observation | None:

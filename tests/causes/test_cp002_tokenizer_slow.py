@@ -1,5 +1,7 @@
 """CP002: the engine is fast and the client sees it late."""
 
+from collections.abc import Mapping
+
 from ppagent.causes.cp002_tokenizer_slow import CAUSE
 from tests.causes.builders import facts_of, healthy_server, judged, level
 
@@ -96,3 +98,13 @@ def test_a_queue_or_long_prompts_explain_late_first_tokens_by_themselves() -> No
     assert judged(CAUSE, {**GOES_IN_SLOWLY, "decode.queue_share": 0.9}).state != "supported"
     long = [level(12, 56, mean_itl_ms=112.7, mean_ttft_ms=3822.9, input_len=4000, output_len=40)]
     assert judged(CAUSE, {**GOES_IN_SLOWLY, "bench.levels": long}).state != "supported"
+
+
+def workers_of(version: str) -> list[Mapping[str, str]]:
+    remedies = CAUSE.advise(facts_of({**GOES_IN_SLOWLY, "engine.version": version})).remedies
+    return [r.change.set for r in remedies if "--tokenizer-worker-num" in r.change.set]
+
+
+def test_workers_are_added_where_the_installed_version_can_have_several() -> None:
+    assert workers_of("0.5.10") == [{"--tokenizer-worker-num": "4"}]
+    assert workers_of("0.5.23") == [{"--tokenizer-worker-num": "4", "--detokenizer-worker-num": "4"}]
