@@ -90,6 +90,13 @@ class DeniedPart(_Part):
     why: str
 
 
+class MissingPart(_Part):
+    """A tool that was asked and had no answer, and why: not recorded, not readable, not there."""
+
+    tool: str
+    why: str
+
+
 class RemarkPart(_Part):
     about: str
     """A cause, or empty for closing words."""
@@ -131,6 +138,7 @@ class Contract(_Part):
     waterfall: tuple[WaterfallPart, ...]
     next_probes: tuple[ProbePart, ...]
     denied: tuple[DeniedPart, ...]
+    missing: tuple[MissingPart, ...]
     model: ModelPart | None
     """Left out of the document where no model was asked."""
     cost: CostPart

@@ -18,6 +18,7 @@ from ppagent.report.contract import (
     DeniedPart,
     EvidencePart,
     HypothesisPart,
+    MissingPart,
     ModelPart,
     PredictedPart,
     ProbePart,
@@ -46,6 +47,7 @@ def contract_of(found: Investigation) -> Contract:
         waterfall=tuple(WaterfallPart(step=s.step, value=s.value, unit=s.unit) for s in found.plan.waterfall),
         next_probes=tuple(ProbePart(tool=p.tool, why=p.why, grade=p.grade) for p in found.next_probes),
         denied=tuple(DeniedPart(**row) for row in found.denied),
+        missing=tuple(MissingPart(tool=m.tool, why=m.why) for m in found.missing),
         model=_model(found.contribution),
         cost=CostPart(
             seconds=round(found.cost.seconds, 3),

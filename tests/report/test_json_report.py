@@ -1,10 +1,11 @@
 import json
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppagent.evidence.evidence import FactValue
+from ppagent.evidence.evidence import FactValue, Missing
 from ppagent.report.json_report import as_json
 from tests.report.samples import COMMAND, diagnosed, undecided
 
@@ -28,6 +29,7 @@ def test_the_document_has_the_agreed_names_and_no_others() -> None:
         "waterfall",
         "next_probes",
         "denied",
+        "missing",
         "cost",
     ]
 
@@ -60,6 +62,12 @@ def test_a_proposal_is_whole() -> None:
     }
     assert relaunch["command"] == COMMAND
     assert relaunch["predicted"] is None
+
+
+def test_a_tool_that_had_no_answer_is_listed_with_the_reason() -> None:
+    found = replace(undecided(), missing=(Missing("gpu.samples", "gpus.csv was not recorded"),))
+
+    assert json.loads(as_json(found))["missing"] == [{"tool": "gpu.samples", "why": "gpus.csv was not recorded"}]
 
 
 def test_the_way_from_the_ceiling_to_what_was_observed_is_told() -> None:
