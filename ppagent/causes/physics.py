@@ -1,10 +1,12 @@
 """The model's view of the case: measured levels, the ring with its fill now, and the roofline, built from facts."""
 
+import re
 from collections.abc import Mapping
 
 from ppagent.causes.fill import fill_readings
 from ppagent.causes.situation import no_cuda, slot_limit, slots, stages, tensor_parallel
 from ppagent.causes.split import layer_split
+from ppagent.causes.stage_times import HOST_PACES, HOST_SIDE, TRACED, busy_shares
 from ppagent.errors import UserError
 from ppagent.evidence.facts import Facts
 from ppagent.model.architecture import Architecture, read_architecture
@@ -14,6 +16,7 @@ from ppagent.model.hardware import Card, find_card
 from ppagent.model.levels import Level, levels_from_bench
 from ppagent.model.roofline import Roofline
 from ppagent.model.slots import FILL_STEP
+from ppagent.model.stage_costs import StageCosts
 
 
 def measured_levels(facts: Facts) -> tuple[Level, ...]:
@@ -43,7 +46,9 @@ def turn_report(facts: Facts) -> FillReport | None:
 def ring_of(facts: Facts) -> Deployment | None:
     """The measured ring; None without a pipeline or without a measured level.
 
-    Its fill now spans every reading there is: what the levels allow, what the log shows, what was stated.
+    Its fill now spans every reading there is: what the levels allow, what the log shows, what was stated. The roofline
+    counts where the levels were all taken at one batch: a turn then cannot shrink by more than the bytes of a step do,
+    next to nothing for a dense model, by the experts that fewer requests wake for a MoE.
     """
     ring, ring_slots, levels = stages(facts), slots(facts), measured_levels(facts)
     if ring is None or ring_slots is None or ring.value < 2 or not levels:
@@ -59,6 +64,8 @@ def ring_of(facts: Facts) -> Deployment | None:
         shares=_shares(facts, int(ring.value), levels),
         slot_limit=effective,
         shared_host=no_cuda(facts) is not None,
+        roofline=roofline_of(facts),
+        measured=stage_costs_of(facts),
     )
 
 
@@ -72,7 +79,9 @@ def _fill_now(facts: Facts, report: FillReport) -> tuple[float, float]:
 
 
 def _shares(facts: Facts, count: int, levels: tuple[Level, ...]) -> tuple[tuple[float, ...], ...]:
-    split, roofline = layer_split(facts), roofline_of(facts)
+    split, roofline, measured = layer_split(facts), roofline_of(facts), stage_costs_of(facts)
+    if measured is not None:
+        return (measured.shares_of(measured.layers),)
     if split is None or len(split.layers) != count:
         return (even_shares(count),)
     top = levels[-1]
@@ -80,6 +89,46 @@ def _shares(facts: Facts, count: int, levels: tuple[Level, ...]) -> tuple[tuple[
     if roofline is not None and sum(split.layers) == len(roofline.architecture.layers):
         device_ms = roofline.stage_ms(split.layers, 1)
     return share_views(split.layers, device_ms, top.turn_ms)
+
+
+def stage_costs_of(facts: Facts) -> StageCosts | None:
+    """Each stage's own time as traces or counters show it, with the layers it holds; None without one of both.
+
+    Busy shares stand for times: every stage runs the same forwards, so the shares are in proportion to them. The host's
+    share counts only where the host is what works (`--device cpu`, or launches that fill its time).
+    """
+    split, ring = layer_split(facts), stages(facts)
+    name, busy = busy_shares(facts)
+    if split is None or ring is None or (name == HOST_SIDE and max(busy.values()) < HOST_PACES):
+        return None
+    traced_ms = facts.numbers("profile.busy_ms") if name == TRACED else {}
+    traced_ms = traced_ms if set(traced_ms) >= set(busy) else {}
+    times = _by_stage(traced_ms or busy)
+    if set(times) != set(range(int(ring.value))) or min(split.layers) < 1 or min(times.values()) <= 0:
+        return None
+    ordered = tuple(times[stage] for stage in range(len(times)))
+    roofline, head = roofline_of(facts), 0.0
+    if roofline is not None and sum(split.layers) == len(roofline.architecture.layers):
+        head = roofline.head_ms() / roofline.stage_ms(split.layers, 1)[-1]
+    return StageCosts(split.layers, ordered, head, _in_words(name, traced_ms, ordered))
+
+
+def _by_stage(by_rank: Mapping[str, float]) -> dict[int, float]:
+    """By stage: the slowest of its ranks, which the others wait for."""
+    found: dict[int, float] = {}
+    for rank, value in by_rank.items():
+        label = re.search(r"PP(\d+)", rank)
+        if label is not None:
+            stage = int(label[1])
+            found[stage] = max(value, found.get(stage, 0.0))
+    return found
+
+
+def _in_words(name: str, traced_ms: Mapping[str, float], times: tuple[float, ...]) -> str:
+    if traced_ms:
+        return f"traced: {', '.join(f'{time:.3g}' for time in times)} ms a forward"
+    top = max(times)
+    return f"by {name}: {', '.join(f'{time / top:.0%}' for time in times)} of the longest"
 
 
 def architecture_of(facts: Facts) -> Architecture | None:

@@ -18,11 +18,13 @@ What refutes it
 
 Remedies
     SGLANG_PP_LAYER_PARTITION with fewer layers on the slow stage (a restart; memory per stage changes), or 0.5.6 and
-    later for its default rule. Prefill prefers the default split, decode prefers less on the last stage.
+    later for its default rule. Where each stage's own time was measured (a trace, the device timer) the layers are
+    dealt by it; else by their number alone. Prefill prefers the default split, decode prefers less on the last stage.
 """
 
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.physics import roofline_of
+from ppagent.causes.dealt_layers import by_what, dealt, slow_card
+from ppagent.causes.physics import roofline_of, stage_costs_of
 from ppagent.causes.situation import stages
 from ppagent.causes.split import layer_split
 from ppagent.causes.stage_times import busy_shares, by_busy, by_levels
@@ -82,17 +84,19 @@ class UnevenStages:
         split = layer_split(facts)
         if split is None:
             return Advice()
-        better = _evened(split.layers, _slow_stage(facts))
+        costs = stage_costs_of(facts)
+        better = _evened(split.layers) if costs is None else dealt(facts, costs)
         if better is None:
-            return Advice((_find_it(facts),)) if by_levels(facts) is not None else Advice()
+            return Advice((_find_it(facts),)) if costs is None and by_levels(facts) is not None else Advice()
         text = ",".join(map(str, better))
         remedy = Remedy(
             self.id,
             "relaunch",
-            f"Split the layers {text} instead of {split.text}",
+            f"Split the layers {text} instead of {split.text}, {by_what(costs, better)}",
             Change(env={"SGLANG_PP_LAYER_PARTITION": text}),
-            split.cites,
+            split.cites + (facts.cite(busy_shares(facts)[0]) if costs is not None else ()),
             risks=(
+                *slow_card(costs),
                 f"a stage with {max(better)} layers needs its weights and KV to fit one card",
                 "prefill of long prompts prefers the default split",
             ),
@@ -104,7 +108,8 @@ class UnevenStages:
             "dealing requests over all slots makes every turn wait for the longest stage once per slot",
             split.cites,
         )
-        return Advice((remedy,), (hurts,) if split.imbalance > 1.25 else ())
+        uneven = split.imbalance if costs is None else max(costs.times) * len(costs.times) / sum(costs.times)
+        return Advice((remedy,), (hurts,) if uneven > 1.25 else ())
 
 
 def _find_it(facts: Facts) -> Remedy:
@@ -163,31 +168,12 @@ def _by_weights(facts: Facts) -> Observation | None:
     return Observation(says, facts.cite("start.weights_gib"), 0.7, 0.08)
 
 
-def _slow_stage(facts: Facts) -> int | None:
-    """Index of the stage whose busy share stands out, where that was measured."""
-    _, busy = busy_shares(facts)
-    if not busy:
-        return None
-    slowest = max(busy, key=lambda rank: busy[rank])
-    digits = "".join(c for c in slowest.split("PP")[-1] if c.isdigit())
-    return int(digits) if digits else None
-
-
-def _evened(layers: tuple[int, ...], slow: int | None) -> tuple[int, ...] | None:
-    """A split with the extra layers spread away from the last stage, which also holds the LM head, or with one layer
-    less on the stage that was seen to be slow. None where nothing can be moved."""
-    total, count = sum(layers), len(layers)
-    if max(layers) - min(layers) <= 1 and slow is not None:
-        moved = list(layers)
-        if moved[slow] < 2:
-            return None
-        moved[slow] -= 1
-        lightest = min((i for i in range(count) if i != slow), key=lambda i: (moved[i], i))
-        moved[lightest] += 1
-        return tuple(moved)
-    base, extra = divmod(total, count)
-    even = [base + 1 if stage < extra else base for stage in range(count)]
-    return None if tuple(even) == layers else tuple(even)
+def _evened(layers: tuple[int, ...]) -> tuple[int, ...] | None:
+    """A split with the extra layers spread away from the last stage, which also holds the LM head. None where nothing
+    can be moved."""
+    base, extra = divmod(sum(layers), len(layers))
+    even = tuple(base + 1 if stage < extra else base for stage in range(len(layers)))
+    return None if even == layers else even
 
 
 CAUSE = UnevenStages()

@@ -22,7 +22,10 @@ class AllowedRing:
 def allowed_rings(
     deployment: Deployment, concurrency: int, batch_then: float, slots: int, shares: tuple[Shares, ...]
 ) -> list[AllowedRing]:
-    """Rings of `slots` slots for steps of `batch_then` requests, their stages dividing a turn as `shares` say."""
+    """Rings of `slots` slots for steps of `batch_then` requests, their stages dividing a turn as `shares` say.
+
+    Where `shares` add up to another sum than those of now, the stages' work together changes by as much.
+    """
     found: list[AllowedRing] = []
     running = deployment.running(concurrency)
     views = list(zip(deployment.shares, shares, strict=False))
@@ -35,7 +38,8 @@ def allowed_rings(
             base_ms, per_request_ms = (scale * max(value, 0.0) for value in (each.base_ms, each.per_request_ms))
             for now, then in views:
                 paced = _paced(shared_ring(base_ms, per_request_ms, now), max(1, round(filled)), running)
-                ring = shared_ring(base_ms / paced, per_request_ms / paced, then)
+                work = sum(then) / sum(now) / paced
+                ring = shared_ring(base_ms * work, per_request_ms * work, then)
                 found.append(AllowedRing(replace(ring, slots=slots), error_ms))
     return found
 

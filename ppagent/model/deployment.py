@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ppagent.model.levels import Level
 from ppagent.model.roofline import Roofline
 from ppagent.model.slots import admitted, filled_slots, line_at_fill, served, served_levels
+from ppagent.model.stage_costs import StageCosts
 
 Shares = tuple[float, ...]
 
@@ -17,7 +18,8 @@ class Deployment:
     Several views are given where it is not known what a stage waits for: its CPU (layers alone count) or its device
     (the LM head counts too). `slot_limit` is the effective limit now, None where it leaves requests alone.
     `shared_host` is True where all stages compute on the same few CPU cores (`--device cpu`): filling then costs more
-    than any stage shows alone. `roofline` bounds how a turn grows where the levels do not show it.
+    than any stage shows alone. `roofline` bounds how a turn grows where the levels do not show it. `measured` are the
+    stages' own times where somebody took them: `shares` then holds theirs and no other view.
     """
 
     levels: tuple[Level, ...]
@@ -28,6 +30,7 @@ class Deployment:
     slot_limit: int | None = None
     shared_host: bool = False
     roofline: Roofline | None = None
+    measured: StageCosts | None = None
 
     def running(self, concurrency: int) -> int:
         """Requests that the limit in force lets run; the others wait for a slot."""

@@ -47,7 +47,7 @@ def find_card(name: str) -> Card | None:
     """The card that a driver's or a person's `name` means; None where the table has no such card.
 
     The longest key wins whose words stand in the name as whole words, so "NVIDIA H100 PCIe" is not read as an H100 SXM
-    and "L40S" not as an L40. A name that leaves the edition open gets the one with the most bandwidth, so that a ceiling
+    and "L40S" not as an L40. A name that leaves the edition open gets the one with most bandwidth, so that a ceiling
     made from it is one: "RTX PRO 6000" alone is read as the Workstation Edition (1792 GB/s, the Server Edition 1597).
     """
     words = _words(name)

@@ -55,6 +55,17 @@ def stage_weight_bytes(model: Architecture, split: Sequence[int], tp: int = 1) -
     return tuple(value / tp for value in weights)
 
 
+def most_layers(roofline: Roofline, stages: int, weight_limit_gib: float) -> tuple[int, ...]:
+    """Layers that a card of each stage holds within `weight_limit_gib`, whichever layers they are: each is counted as
+    the heaviest there is, the embedding on the first stage and the LM head on the last."""
+    model, limit = roofline.architecture, weight_limit_gib * 2**30 * roofline.tp
+    heaviest = max(model.layer_bytes(layer) for layer in model.layers)
+    room = [limit] * stages
+    room[0] -= model.part_bytes(Part.EMBEDDING, model.embedding)
+    room[-1] -= model.part_bytes(Part.LM_HEAD, model.lm_head)
+    return tuple(max(0, int(value // heaviest)) for value in room)
+
+
 def best_partition(
     roofline: Roofline, stages: int, batch: float, weight_limit_gib: float | None = None
 ) -> Partition | None:

@@ -44,7 +44,9 @@ def assumptions(deployment: Deployment, concurrency: int) -> tuple[str, ...]:
         notes.append(f"{concurrency} requests lie far beyond the measured {most}; the line is carried on")
     if high > low:
         notes.append(f"the fill now may be {low:.2g} to {high:.2g} slots; both are in the range")
-    if len(deployment.shares) == 1 and len(set(deployment.shares[0])) == 1:
+    if deployment.measured is not None:
+        notes.append(f"a turn divides over the stages by their own times ({deployment.measured.source})")
+    elif len(deployment.shares) == 1 and len(set(deployment.shares[0])) == 1:
         notes.append("stages taken as equal")
     if deployment.shared_host:
         notes.append("all stages share the host's cores, which full slots load more than a clump does")

@@ -42,5 +42,5 @@ def forecast_split(deployment: Deployment, shares: tuple[Shares, ...], concurren
 
 
 def _turn(shares: Shares, filled: int) -> float:
-    """A turn over the sum of its stages: above 1 where the slowest stage paces the slots."""
-    return max(1.0, filled * max(shares) / sum(shares))
+    """A turn in the shares' unit: more than the stages together where the slowest of them paces the slots."""
+    return max(sum(shares), filled * max(shares))

@@ -74,6 +74,8 @@ class Server:
     def _views(self, split: tuple[int, ...] | None, report: FillReport) -> tuple[Shares, ...]:
         if split is None:
             return (even_shares(self.stages),)
+        if self.seen is not None and self.seen.measured is not None:
+            return (self.seen.measured.shares_of(split),)
         device_ms = None if self.roofline is None else self.roofline.stage_ms(split, 1.0)
         ring_ms = self.levels[0].turn_ms if report.line is None else report.line.turn_ms(1.0)
         return share_views(split, device_ms, ring_ms)
