@@ -9,6 +9,8 @@ from pathlib import Path
 
 from ppagent.cli.common import NumberFrom
 from ppagent.errors import ExitStatus, UserError
+from ppagent.report.filled import filled
+from ppagent.report.room import columns
 from ppagent_evals.brains import BASELINES, NAMES, VARYING, brain_to_score
 from ppagent_evals.calibration_data import first_sight, told_of
 from ppagent_evals.calibration_table import calibration_text
@@ -17,7 +19,7 @@ from ppagent_evals.peers import peers_line, peers_of
 from ppagent_evals.perturb import VariantResult, run_variant, summary, variants_of
 from ppagent_evals.results import Summary, as_document, compare, summarise
 from ppagent_evals.runner import CaseResult, Diagnose, find_incidents, quiet_pool, run_all
-from ppagent_evals.table import as_markdown, as_text, cost_lines, failures, origin_line, reliability_text
+from ppagent_evals.table import WIDEST, as_markdown, as_text, cost_lines, failures, origin_line, reliability_text
 
 NAME = "eval"
 HELP = "Scores brains on recorded incidents, offline."
@@ -102,8 +104,8 @@ def _text(
     spoiled: list[VariantResult],
 ) -> list[str]:
     first = next(iter(results.values()))
-    parts = [as_text(summaries), cost_lines(summaries), peers_line() if args.baselines else ""]
-    parts += [origin_line(summaries[0]), failures(first), reliability_text(first)]
+    parts = [as_text(summaries, columns(WIDEST)), cost_lines(summaries), peers_line() if args.baselines else ""]
+    parts += ["\n".join(filled(origin_line(summaries[0]), "")), failures(first), reliability_text(first)]
     if summaries[0].brier is not None:
         parts.append(f"Brier score {summaries[0].brier:.3f}")
     if spoiled:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from ppagent_evals.results import Summary, reliability
 from ppagent_evals.runner import CaseResult
 
+WIDEST = 100
 COLUMNS = ("brain", "passed", "verdict", "causes", "ruled", "fix", "harm", "grounding", "forecast", "calls", "s/case")
 
 
@@ -45,10 +46,17 @@ def _cost_line(summary: Summary) -> str:
     return f"{summary.brain}: {summary.tokens:,.0f} tokens a case, {summary.usd:.2f} USD in all, {runs}"
 
 
-def as_text(summaries: Sequence[Summary]) -> str:
+def as_text(summaries: Sequence[Summary], width: int = WIDEST) -> str:
+    """A row a brain; a column a brain where the row is wider than `width`."""
     rows = [COLUMNS, *(_cells(summary) for summary in summaries)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    upright = (_aligned(rows, gap) for gap in ("  ", " "))
+    fitting = (table for table in upright if max(map(len, table.split("\n"))) <= width)
+    return next(fitting, _aligned(list(zip(*rows, strict=True)), "  "))
+
+
+def _aligned(rows: Sequence[tuple[str, ...]], gap: str) -> str:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = [gap.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join(lines)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ppagent.cli.common import PORT, TARGET_HELP
 from ppagent.errors import ExitStatus
+from ppagent.report.room import columns
 
 if TYPE_CHECKING:
     from ppagent.cli.check_target import Subject
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 NAME = "check"
 HELP = "Tells whether an SGLang version would accept a launch command, and what to write instead where not."
-WIDTH = 80
 _VERDICT = {True: "accepts this launch command", False: "refuses this launch command"}
 
 
@@ -129,7 +129,7 @@ def as_text(checked: Checked) -> str:
     accepted = all(problem.kind != "refused" for problem in problems)
     where = f"{subject.host}: " if subject.host else ""
     used = " (flags read in its own source)" if checked.flags.from_source else ""
-    lines = [*textwrap.wrap(f"{where}SGLang {subject.version} {_VERDICT[accepted]}{used}.", WIDTH), ""]
+    lines = [*textwrap.wrap(f"{where}SGLang {subject.version} {_VERDICT[accepted]}{used}.", columns()), ""]
     for problem in problems:
         lines += [f"{problem.kind:<9}{problem.flag}"]
         lines += _indented("", problem.says)
@@ -143,7 +143,7 @@ def _indented(label: str, text: str) -> list[str]:
     """The text behind its label, wrapped to the width; a word is never broken, so that flags can be copied."""
     return textwrap.wrap(
         text,
-        WIDTH,
+        columns(),
         initial_indent=" " * 9 + label,
         subsequent_indent=" " * (9 + len(label)),
         break_long_words=False,

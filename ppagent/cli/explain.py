@@ -41,14 +41,16 @@ def run(args: argparse.Namespace) -> int:
 
 def _list() -> str:
     from ppagent.causes.catalog import all_causes
+    from ppagent.report.cause_page import listed
 
-    return "".join(f"{cause.id}  {cause.name}\n" for cause in all_causes())
+    return "".join(f"{line}\n" for cause in all_causes() for line in listed(cause))
 
 
 def _page(cause_id: str) -> str:
-    from ppagent.causes.catalog import cause_of, page
+    from ppagent.causes.catalog import cause_of
+    from ppagent.report.cause_page import page_text
 
-    return f"{page(cause_of(cause_id))}\n"
+    return f"{page_text(cause_of(cause_id))}\n"
 
 
 def _flag(name: str, version: str | None, tree: Path | None, target: str | None) -> str:

@@ -34,6 +34,21 @@ COMMANDS: dict[str, tuple[str, str]] = {
 USAGE = "usage: ppagent COMMAND ... | ppagent --help | ppagent --version"
 
 
+WORDS = (
+    "`ppagent COMMAND --help` tells a command's options. TARGET is a recording's folder, a log file, - for pasted "
+    "text, local, ssh://[user@]host[:port] or a Host of ~/.ssh/config."
+)
+STATUSES = (
+    "0 diagnosed or healthy",
+    "1 failure",
+    "2 wrong usage",
+    "3 not enough evidence",
+    "4 blocked by policy",
+    "5 budget used up",
+    "130 cancelled",
+)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit status (`ppagent.errors.ExitStatus`)."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -113,18 +128,21 @@ def _run_command(name: str, words: list[str]) -> int:
 
 
 def _help() -> str:
+    from ppagent.report.lines import wrapped
+    from ppagent.report.room import columns
+
     width = max(len(name) for name in COMMANDS)
-    commands = "\n".join(f"  {name:<{width}}  {line}" for name, (_, line) in COMMANDS.items())
-    return (
-        f"{USAGE}\n\n"
-        "Finds out why a pipeline-parallel SGLang server is slow, proves it, and says what to\n"
-        "relaunch with.\n\n"
-        f"commands:\n{commands}\n\n"
-        "`ppagent COMMAND --help` tells a command's options. TARGET is a recording's folder, a log\n"
-        "file, - for pasted text, local, ssh://[user@]host[:port] or a Host of ~/.ssh/config.\n\n"
-        "exit status: 0 diagnosed or healthy, 1 failure, 2 wrong usage, 3 not enough evidence,\n"
-        "4 blocked by policy, 5 budget used up, 130 cancelled\n"
+    blocks = [
+        [(USAGE, "")],
+        [("Finds out why a pipeline-parallel SGLang server is slow, proves it, and says what to relaunch with.", "")],
+        [("commands:", ""), *((line, f"  {name:<{width}}  ") for name, (_, line) in COMMANDS.items())],
+        [(WORDS, "")],
+        [("exit status:", ""), *((status, "  ") for status in STATUSES)],
+    ]
+    shown = (
+        "\n".join(row.text for text, first in block for row in wrapped(text, columns(), first)) for block in blocks
     )
+    return "\n\n".join(shown) + "\n"
 
 
 def _suggestion(word: str) -> str:

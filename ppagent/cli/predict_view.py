@@ -8,8 +8,8 @@ from ppagent.model.whatif import Settings
 from ppagent.report.lines import wrapped
 from ppagent.report.pictures.captions import given_timeline_caption, timeline_caption
 from ppagent.report.pictures.characters import chart
+from ppagent.report.room import columns
 
-COLUMNS = 80
 TURNS_DRAWN = 2.0
 
 
@@ -44,7 +44,7 @@ def as_json(answer: Answer) -> dict[str, object]:
 
 
 def as_text(answer: Answer) -> str:
-    """Forecast, chart, table and timelines, within 80 columns."""
+    """Forecast, chart, table and timelines, in the columns there are."""
     return "\n".join(line.rstrip() for line in _lines(answer)) + "\n"
 
 
@@ -52,7 +52,7 @@ def _lines(answer: Answer) -> Iterator[str]:
     forecast = answer.forecast
     yield from _wrapped(answer.title)
     yield ""
-    yield (
+    yield from _wrapped(
         f"at C={forecast.at_concurrency}: {forecast.low:.1f}-{forecast.high:.1f} tok/s "
         f"(now {forecast.baseline:.1f}): {forecast.effect}"
     )
@@ -61,7 +61,7 @@ def _lines(answer: Answer) -> Iterator[str]:
         yield from _wrapped(note, "  assumes: ")
     yield ""
     yield "tok/s by requests in flight"
-    yield from chart(answer.curves, COLUMNS)
+    yield from chart(answer.curves, columns())
     yield ""
     yield from _table(answer)
     yield ""
@@ -82,20 +82,22 @@ def describe(settings: Settings) -> str:
 def _table(answer: Answer) -> Iterator[str]:
     loads = sorted({cell.load for cell in answer.cells})
     values = {(cell.limit, cell.load): cell.middle for cell in answer.cells}
-    yield "tok/s by slot limit and requests in flight, the middle of each forecast"
-    yield "limit   " + "".join(f"{f'C={load}':>9}" for load in loads)
-    for limit in sorted({cell.limit for cell in answer.cells}):
-        row = (f"{values[limit, load]:9.1f}" if (limit, load) in values else f"{'?':>9}" for load in loads)
-        yield f"{limit:<8}" + "".join(row)
+    yield from _wrapped("tok/s by slot limit and requests in flight, the middle of each forecast")
+    at_once = (columns() - 8) // 9
+    for some in (loads[at:][:at_once] for at in range(0, len(loads), at_once)):
+        yield "limit   " + "".join(f"{f'C={load}':>9}" for load in some)
+        for limit in sorted({cell.limit for cell in answer.cells}):
+            row = (f"{values[limit, load]:9.1f}" if (limit, load) in values else f"{'?':>9}" for load in some)
+            yield f"{limit:<8}" + "".join(row)
 
 
 def _timelines(answer: Answer) -> Iterator[str]:
     span_ms = TURNS_DRAWN * max(lane.timeline.turn_ms for lane in answer.lanes)
-    yield f"which stage works when, {span_ms:.4g} ms: a digit is a slot, a dot waits, % is taken"
+    yield from _wrapped(f"which stage works when, {span_ms:.4g} ms: a digit is a slot, a dot waits, % is taken")
     for lane in answer.lanes:
         yield ""
         yield from _wrapped(f"{lane.name}, {lane.gives}")
-        yield from draw_timeline(lane.timeline, span_ms, COLUMNS)
+        yield from draw_timeline(lane.timeline, span_ms, columns())
     yield ""
     yield from _wrapped(lanes_caption(answer), "  ")
 
@@ -108,4 +110,4 @@ def lanes_caption(answer: Answer) -> str:
 
 
 def _wrapped(text: str, first: str = "") -> list[str]:
-    return [line.text for line in wrapped(text, COLUMNS, first)]
+    return [line.text for line in wrapped(text, columns(), first)]

@@ -62,11 +62,12 @@ def rounded(steps: Sequence[Step], digits: int = 1) -> tuple[Step, ...]:
 def draw_waterfall(steps: Sequence[Step], columns: int = 80) -> list[str]:
     """The steps as lines of text of up to `columns` characters, bars to scale, readable without colour.
 
-    A label that is longer than `WIDEST_LABEL` goes on over lines of its own, never cut.
+    A label that is longer than `WIDEST_LABEL`, or than there is room for, goes on over lines of its own, never cut.
     """
     steps = rounded(steps)
     top = max(max(step.value for step in steps), 1e-9)
-    label_width = min(max(len(step.label or step.step) for step in steps), WIDEST_LABEL)
+    room = max(columns - _AROUND_BAR - NARROWEST_BAR, NARROWEST_BAR)
+    label_width = min(max(len(step.label or step.step) for step in steps), WIDEST_LABEL, room)
     bar_width = max(columns - label_width - _AROUND_BAR, NARROWEST_BAR)
     rows: list[str] = []
     for step, (start, end) in zip(steps, spans(steps), strict=True):

@@ -1,15 +1,15 @@
-"""Plain text in lines of 80 columns, words and flags unbroken."""
+"""Plain text in lines that fit the terminal, words and flags unbroken."""
 
 import textwrap
 
-WIDTH = 80
+from ppagent.report.room import columns
 
 
 def filled(text: str, indent: str) -> list[str]:
     """`text` in lines that begin with `indent`."""
     return textwrap.wrap(
         text,
-        WIDTH,
+        columns(),
         initial_indent=indent,
         subsequent_indent=indent or "    ",
         break_long_words=False,

@@ -7,10 +7,11 @@ from ppagent.model.waterfall import Step as Bar
 from ppagent.model.waterfall import draw_waterfall
 from ppagent.report.document import CauseSection, Document, Note, Reason
 from ppagent.report.lines import BLANK, Line, Tone, raw, wrapped
+from ppagent.report.room import NARROWEST
 from ppagent.report.steps import Step
 
-NARROWEST = 40
 NARROWEST_TABLE = 72
+"""Below it a cause stands over several lines."""
 WIDEST = 100
 
 
@@ -56,10 +57,11 @@ def _verdict(document: Document, width: int) -> list[Line]:
 
 
 def _table(causes: Sequence[CauseSection], width: int) -> list[Line]:
-    """The supported causes, one line each."""
+    """The supported causes, one line each where there is room."""
+    if width < NARROWEST_TABLE:
+        return [line for cause in causes for line in _entry(cause, width)]
     if not causes:
         return []
-    width = max(width, NARROWEST_TABLE)
     names = max(len(cause.name) for cause in causes)
     widest = max(len(cause.gain) for cause in causes)
     costs = max(widest, len("cured alone")) if widest else 0
@@ -69,6 +71,13 @@ def _table(causes: Sequence[CauseSection], width: int) -> list[Line]:
         start = f"  {cause.id}  {cause.name:<{names}}  {cause.confidence:5.2f}  "
         lines += wrapped(" ".join(cause.cites), width, f"{start}{f'{cause.gain:<{costs}}  ' if costs else ''}")
     return lines
+
+
+def _entry(cause: CauseSection, width: int) -> list[Line]:
+    """A row of the table for a terminal that is too narrow for one."""
+    told = [f"confidence {cause.confidence:.2f}", *([f"cured alone {cause.gain}"] if cause.gain else [])]
+    name = wrapped(f"{cause.name}, {', '.join(told)}", width, f"  {cause.id}  ")
+    return [*name, *wrapped(" ".join(cause.cites), width, " " * 9, tone="dim")]
 
 
 def _why(cause: CauseSection, width: int) -> list[Line]:
@@ -99,7 +108,8 @@ def _waterfall(bars: Sequence[Bar], width: int) -> list[Line]:
 
 
 def _step(step: Step, width: int) -> list[Line]:
-    lines = [Line(f"  {step.heading}  ({step.id}: {' '.join(step.causes)})", "heading")]
+    heading = f"  {step.heading}  ({step.id}: {' '.join(step.causes)})"
+    lines = [Line(heading, "heading")] if len(heading) <= width else wrapped(heading, width, "  ", "      ", "heading")
     lines += wrapped(tagged(step.title, step.cites), width, "    ")
     for line in step.diff.splitlines():
         lines.append(Line(f"    {line}", _diff_tone(line)))

@@ -1,5 +1,6 @@
 """The chart of tok/s over load in plain characters, for a terminal: readable without colour."""
 
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from ppagent.report.pictures.axis import rounded_up, ticks
@@ -64,11 +65,12 @@ class _Plot:
 
 def _across(plot: _Plot, farthest: float, left: int, width: int) -> list[str]:
     """The axis and the loads along it."""
-    axis, names = ["-"] * width, [" "] * (width + 8)
-    for value in ticks(0, farthest, 9):
+    axis, names = ["-"] * width, [" "] * width
+    for value in ticks(0, farthest, min(9, width // 8)):
         column, name = plot.column(value), f"{value:g}"
         axis[column] = "+"
-        names[column : column + len(name)] = name
+        begin = min(column, width - len(name))
+        names[begin : begin + len(name)] = name
     title = "requests in flight"
     blank = " " * (left - 1)
     return [f"{blank}+{''.join(axis)}", f"{blank} {''.join(names)}".rstrip(), f"{blank} {title:>{width}}"]
@@ -83,4 +85,10 @@ def _legend(curves: Curves, columns: int) -> list[str]:
     for entry in entries:
         room = len(lines[-1]) + len(entry) + 3 <= columns - LEFT
         lines = [*lines[:-1], f"{lines[-1]}   {entry}".strip()] if room else [*lines, entry]
-    return [f"{' ' * LEFT}{line}" for line in lines]
+    return [row for line in lines for row in _hung(line, columns)]
+
+
+def _hung(entry: str, columns: int) -> list[str]:
+    """A row of the legend; one entry that is too long for a row goes on under its words."""
+    left = " " * LEFT
+    return textwrap.wrap(entry, columns, initial_indent=left, subsequent_indent=f"{left}  ")
