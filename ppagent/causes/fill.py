@@ -13,13 +13,16 @@ from ppagent.evidence.facts import Facts
 PACED = 0.85
 """Share of its time at work from which a stage counts as the one that the others wait for."""
 
+_BUSY = {"decode.fwd_occupancy": 100.0, "metrics.fwd_occupancy": 100.0, "metrics.forward_busy": 1.0}
+"""Busy share of each stage on its device, by what makes it a share of 1."""
+
 
 @dataclass(frozen=True)
 class FillReading:
     """One way to tell how many slots are filled under load."""
 
     way: str
-    """log, stated, tokens, occupancy, trace or turns."""
+    """log, stated, gauge, tokens, occupancy or trace."""
     filled: float
     """Slots that hold requests, by this reading; the most that it allows where it gives a bound."""
     possible: float
@@ -33,6 +36,12 @@ class FillReading:
         return self.way == "tokens"
 
     @property
+    def of_stages(self) -> bool:
+        """Whether the stages themselves were seen at work. At most one of them works for each filled slot, so that it
+        bounds the fill from below whatever the load was; a count of `#running-req` rests on a load told elsewhere."""
+        return self.way in ("occupancy", "trace")
+
+    @property
     def share(self) -> float:
         """Filled of possible, 0 to 1."""
         return min(1.0, self.filled / self.possible)
@@ -43,7 +52,7 @@ def fill_readings(facts: Facts) -> tuple[FillReading, ...]:
     ring = slots(facts)
     if ring is None or ring.value < 2:
         return ()
-    ways = (_by_log, _by_stated, _by_tokens, _by_occupancy, _by_trace)
+    ways = (_by_log, _by_stated, _by_gauge, _by_tokens, _by_occupancy, _by_trace)
     return tuple(reading for way in ways if (reading := way(facts, ring.value)) is not None)
 
 
@@ -80,6 +89,22 @@ def _by_stated(facts: Facts, ring_slots: float) -> FillReading | None:
     return FillReading("stated", filled, possible, says, facts.cite("stated.running_per_stage") + load.cites)
 
 
+def _by_gauge(facts: Facts, ring_slots: float) -> FillReading | None:
+    """The same count as the log's, where `/metrics` tells it too: a second look at another time."""
+    running, load = facts.get("metrics.running_reqs"), in_flight(facts)
+    if load is None or running is None or running.number is None or running.number < 1 or load.value < 2:
+        return None
+    if not any(name in facts for name in ("decode.running_req.p95", "decode.running_req.max")):
+        return None  # then it is what stands in for the log
+    possible = min(load.value, ring_slots)
+    filled = min(possible, max(1.0, load.value / running.number))
+    says = (
+        f"the gauge of running requests stands at {running.number:.3g} of {load.value:.3g} in flight: "
+        f"about {filled:.2g} slots of {ring_slots:g}"
+    )
+    return FillReading("gauge", filled, possible, says, (running.evidence, *load.cites))
+
+
 def _by_tokens(facts: Facts, ring_slots: float) -> FillReading | None:
     """Requests in flight cannot be more than the tokens held over the tokens of a prompt, so a micro-batch near that
     bound leaves no requests for other slots. Needs nothing but the log. `#token` is global, `#running-req` is not."""
@@ -106,8 +131,8 @@ def _by_tokens(facts: Facts, ring_slots: float) -> FillReading | None:
 
 def _by_occupancy(facts: Facts, ring_slots: float) -> FillReading | None:
     """Busy share of each stage, summed: the number of stages at work at a time."""
-    name = "decode.fwd_occupancy" if facts.numbers("decode.fwd_occupancy") else "metrics.fwd_occupancy"
-    busy = [value / 100 for value in facts.numbers(name).values() if value > 0]
+    name = next((name for name in _BUSY if facts.numbers(name)), "")
+    busy = [value / _BUSY[name] for value in facts.numbers(name).values() if value > 0]
     ring, load = stages(facts), in_flight(facts)
     if ring is None or len(busy) < 2 or len(busy) < ring.value:
         return None

@@ -27,20 +27,15 @@ Remedies
 """
 
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.fill import FillReading, fill_readings, turn_line
+from ppagent.causes.fill import fill_readings, turn_line
+from ppagent.causes.fill_seen import LITTLE_GAIN, contradiction, fill_seen, turns_seen
 from ppagent.causes.physics import ring_of, turn_report
 from ppagent.causes.rebalance import better_split
-from ppagent.causes.situation import in_flight, levels, running_per_slot, slot_limit, slots, spread_limit, stages
+from ppagent.causes.situation import in_flight, running_per_slot, slot_limit, slots, spread_limit, stages
 from ppagent.causes.split import useful_slots
 from ppagent.evidence.facts import Facts
 from ppagent.model.forecast import Effect
 from ppagent.model.spread import best_limit, forecast_limit
-
-LITTLE_GAIN = 1.05
-"""Below five percent a spread is not worth a change; it would be sold as more than it is."""
-
-NO_GROWTH = 1.12
-"""Growth of the turn up to which the requests may as well share a slot: it bounds what spreading them could give."""
 
 CLEARLY = 1.05
 """Forecasts closer than this are the same to the model, whose middle missed recorded changes by 6 and 7 %."""
@@ -71,8 +66,8 @@ class MicroBatchesUnfilled:
             return ()
         if ring.value < 2:
             return (Observation("there is one pipeline stage only", ring.cites, 0.001, 0.6),)
-        found = [o for reading in fill_readings(facts) if (o := _observed(reading)) is not None]
-        found += [o for o in (_single(facts), _forced_spread(facts), _turns(facts), _power(facts)) if o is not None]
+        found = list(fill_seen(facts))
+        found += [o for o in (_single(facts), _forced_spread(facts), turns_seen(facts), _power(facts)) if o is not None]
         return tuple(found)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
@@ -138,6 +133,11 @@ def _refusal(facts: Facts, limit: int, filled: float, requests: float) -> Declin
 
 def _disagreement(facts: Facts) -> tuple[Probe, ...]:
     """What would settle it where levels and log allow different fills. The cause holds either way."""
+    apart = contradiction(facts)
+    if apart is not None:
+        empty, full = apart
+        why = f"two sources contradict each other: {empty.says}, yet {full.says}; look at both over the same load"
+        return (Probe("profile.trace", why, 3),)
     report = turn_report(facts)
     read = [reading for reading in fill_readings(facts) if reading.way in ("log", "stated")]
     if report is None or not read or report.fill_low <= min(r.filled for r in read) <= report.fill_high + 0.25:
@@ -153,19 +153,6 @@ def _disagreement(facts: Facts) -> tuple[Probe, ...]:
         "#running-req of stage 0 line by line at a known load (--decode-log-interval 41 walks through the slots)"
     )
     return (Probe("logs.decode", why, 0),)
-
-
-def _observed(reading: FillReading) -> Observation | None:
-    """A fill reading as an observation: the emptier the ring, the likelier the cause. A reading that only bounds the
-    filled slots from above can show an empty ring, never a full one."""
-    sure = 0.9 if reading.way in ("log", "occupancy", "trace") else 0.8
-    if reading.share <= 0.4:
-        return Observation(reading.says, reading.cites, sure, 0.05)
-    if reading.share <= 0.62:
-        return Observation(reading.says, reading.cites, 0.6, 0.2)
-    if reading.only_at_most:
-        return None
-    return Observation(reading.says, reading.cites, 0.08, 0.8)
 
 
 def _single(facts: Facts) -> Observation | None:
@@ -192,30 +179,6 @@ def _forced_spread(facts: Facts) -> Observation | None:
         return Observation(f"{limit.says} lets no slot take more than its share of {requests:.3g}", cites, 0.03, 0.5)
     if limit.value >= requests:
         return Observation(f"{limit.says}: one slot may take all {requests:.3g} requests", cites, 0.9, 0.55)
-    return None
-
-
-def _turns(facts: Facts) -> Observation | None:
-    """With a slot of its own each request would leave the turn as it is; one slot makes it grow with each."""
-    ring, line, measured = slots(facts), turn_line(facts), levels(facts)
-    if ring is None or line is None:
-        return None
-    within = [level for level in measured if level.concurrency <= ring.value]
-    if len(within) < 2 or within[-1].concurrency < 2:
-        return None
-    growth = within[-1].turn_ms / within[0].turn_ms
-    turns = " / ".join(f"{level.turn_ms:.4g}" for level in within)
-    loads = " / ".join(f"{level.concurrency:g}" for level in within)
-    own = " and ".join(f"{1000 * level.concurrency / within[0].turn_ms:.0f}" for level in within[1:])
-    got = " and ".join(f"{level.tokens_per_s:.0f}" for level in within[1:])
-    says = f"ring turn {turns} ms at C = {loads} = {line.beta_ms:.1f} + {line.alpha_ms:.2f} C"
-    if growth >= 1.5 and within[-1].concurrency >= 3:
-        says += f": own slots would give {own} tok/s, measured {got}"
-        return Observation(says, line.cites, 0.8, 0.15)
-    if growth <= NO_GROWTH:
-        return Observation(says + ": slots of their own would gain next to nothing", line.cites, 0.08, 0.75)
-    if growth <= 1.3:
-        return Observation(says + ": it hardly grows, as with a slot each", line.cites, 0.2, 0.7)
     return None
 
 

@@ -1,5 +1,7 @@
 """PP001, PP002, PP003, PP004 and PP007: what fills a ring, what leaves it empty, and what to do about it."""
 
+from typing import Any
+
 import pytest
 from builders import facts_of, healthy_server, judged, level, seed_case
 
@@ -221,3 +223,64 @@ def test_even_host_time_in_run_batch_does_not_clear_the_stages_and_uneven_host_t
     assert judged(cause_of("PP004"), one_slow).because[0].says.startswith("PP2 is busy 1.88 times the mean")
     on_device = {**even, "metrics.fwd_occupancy": {f"PP{n}": 30.0 for n in range(4)}}
     assert judged(cause_of("PP004"), on_device).state == "refuted"
+
+
+FULL = {f"PP{stage}": 96.0 for stage in range(8)}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"metrics.fwd_occupancy": FULL},
+        {"metrics.forward_busy": {stage: percent / 100 for stage, percent in FULL.items()}},
+        {"profile.busy": {stage: percent / 100 for stage, percent in FULL.items()}},
+    ],
+    ids=["occupancy", "counters", "trace"],
+)
+def test_stages_that_are_at_work_all_the_time_leave_it_open_whether_slots_are_filled(told: dict[str, Any]) -> None:
+    tokens = {"decode.tokens.mean": 3455, "decode.running_req.mean": 2.1, "args.chunked_prefill_size": 8192}
+    prompts = {"prefill.new_seq.mean": 1, "prefill.lines": 20, "prefill.new_tokens": 10240}
+    seed = {**seed_case(), **tokens, **prompts, "stated.running_per_stage": {"low": 2, "high": 3}}
+    assert judged(cause_of("PP001"), seed).posterior > 0.95
+
+    judgement = judged(cause_of("PP001"), {**seed, **told})
+    assert judgement.state == "cannot_tell"
+    assert judgement.posterior < 0.5
+    assert "contradict each other: one micro-batch holds 3 of 8" in judgement.probes[0].why
+    assert "7.7 of 8" in judgement.probes[0].why
+
+
+def test_a_gauge_that_contradicts_the_log_lowers_the_confidence_and_is_named() -> None:
+    alike = judged(cause_of("PP001"), {**CLUMPED, "metrics.running_reqs": 8.0})
+    apart = judged(cause_of("PP001"), {**CLUMPED, "metrics.running_reqs": 1.0})
+    assert apart.posterior < alike.posterior - 0.05
+    assert "contradict each other" in apart.probes[0].why and "stands at 1 of 8" in apart.probes[0].why
+    assert not any("contradict" in probe.why for probe in alike.probes)
+
+
+def test_one_count_told_twice_counts_once() -> None:
+    once = judged(cause_of("PP001"), CLUMPED)
+    twice = judged(cause_of("PP001"), {**CLUMPED, "stated.running_per_stage": {"low": 8, "high": 8}})
+    assert len(twice.because) == len(once.because) + 1
+    assert twice.posterior - once.posterior < 0.02
+
+
+@pytest.mark.parametrize(("second", "refuting"), [(1.11, True), (1.14, False)])
+def test_a_growth_that_bounds_the_gain_below_what_the_model_can_tell_speaks_against_it(
+    second: float, refuting: bool
+) -> None:
+    two = {
+        **EIGHT_STAGES,
+        "bench.levels": [level(1, 20, mean_itl_ms=50.0), level(8, 160 / second, mean_itl_ms=50.0 * second)],
+    }
+    against = [o.says for o in judged(cause_of("PP001"), two).against]
+    assert any("gain next to nothing" in says for says in against) is refuting
+
+
+def test_the_gain_is_bounded_by_the_turn_of_one_request_even_where_none_was_measured() -> None:
+    three = {
+        **EIGHT_STAGES,
+        "bench.levels": [level(4, 76, mean_itl_ms=52.6), level(8, 140, mean_itl_ms=57.2)],
+    }
+    against = [o.says for o in judged(cause_of("PP001"), three).against]
+    assert not any("gain next to nothing" in says for says in against)  # 57.2 / 52.6 is 1.09, 57.2 / 49.2 is 1.16
