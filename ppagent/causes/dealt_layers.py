@@ -1,42 +1,104 @@
-"""Layers dealt over the stages by the stages' own times, as traces or counters show them."""
+"""Another layer split for uneven stages: by the stages' own times, else by bytes, else by the number of layers."""
 
-from ppagent.causes.physics import roofline_of
+from dataclasses import dataclass
+
+from ppagent.causes.graphs import asked_off, effective_off, forced_off
+from ppagent.causes.physics import measured_levels, roofline_of, stage_costs_of
 from ppagent.causes.rebalance import KV_SHARE
+from ppagent.causes.split import Split
 from ppagent.evidence.facts import Facts
-from ppagent.model.partition import most_layers
+from ppagent.model.partition import most_layers, stage_weight_bytes
+from ppagent.model.roofline import Roofline
 from ppagent.model.stage_costs import StageCosts
 
 WORTH_FROM = 1.05
-"""Longest measured stage now over the longest then from which another split is worth a restart (this tool's rule)."""
+"""Longest stage now over the longest then from which another split is worth a restart (this tool's rule)."""
 
 SLOW_CARD = 1.3
 """Time a layer of one stage over another's from which its card is to be looked at."""
 
 
-def dealt(facts: Facts, costs: StageCosts) -> tuple[int, ...] | None:
-    """The split that the stages' own times ask for, within what the cards hold; None where it is hardly a gain."""
-    roofline, most = roofline_of(facts), None
-    if roofline is not None and sum(costs.layers) == len(roofline.architecture.layers):
-        fraction = facts.arg_number("mem_fraction_static") or 0.9
-        most = most_layers(roofline, len(costs.layers), roofline.card.memory_gib * (fraction - KV_SHARE))
+@dataclass(frozen=True)
+class Dealt:
+    """A split, what it was made from in words, and what to mind of it."""
+
+    layers: tuple[int, ...]
+    made_by: str
+    risks: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The value for SGLANG_PP_LAYER_PARTITION."""
+        return ",".join(map(str, self.layers))
+
+
+def dealt(facts: Facts, split: Split) -> Dealt | None:
+    """The split to have instead of `split`; None where there is none that is worth a restart.
+
+    Measured times win over bytes, and bytes over the number of layers: these know of no LM head and no slow card.
+    Without decode graphs the host launches every layer alike and hides the head, so that bytes do not count.
+    """
+    costs, roofline = stage_costs_of(facts), roofline_of(facts)
+    if roofline is not None and sum(split.layers) != len(roofline.architecture.layers):
+        roofline = None
+    if costs is not None:
+        return _by_times(facts, costs, roofline)
+    off = (asked_off(facts), effective_off(facts), forced_off(facts))
+    if roofline is not None and min(split.layers) > 0 and all(each is None for each in off):
+        return _by_bytes(facts, split, roofline)
+    return _by_number(split)
+
+
+def prefill_effect(now: tuple[int, ...], then: tuple[int, ...]) -> str:
+    """What another split does to prefill, where layers alone count."""
+    before, after = (sum(layers) / len(layers) / max(layers) for layers in (now, then))
+    return f"prefill, where layers alone count, goes from {before:.0%} to {after:.0%} of an even split's speed"
+
+
+def _by_times(facts: Facts, costs: StageCosts, roofline: Roofline | None) -> Dealt | None:
+    most = None
+    if roofline is not None:
+        most = most_layers(roofline, len(costs.layers), _weight_limit_gib(facts, roofline))
     better = costs.best_split(most)
     if better is None or max(costs.times) < WORTH_FROM * max(costs.times_of(better)):
         return None
-    return better
-
-
-def by_what(costs: StageCosts | None, better: tuple[int, ...]) -> str:
-    """What the split was made from, in words."""
-    if costs is None:
-        return "by their number alone: no stage was timed"
     then = max(costs.times_of(better)) / max(costs.times)
-    return f"by the stages' own times ({costs.source}): the longest then takes {then:.0%} of what it takes now"
+    says = f"by the stages' own times ({costs.source}): the longest then takes {then:.0%} of what it takes now"
+    return Dealt(better, says, _slow_card(costs))
 
 
-def slow_card(costs: StageCosts | None) -> tuple[str, ...]:
+def _by_bytes(facts: Facts, split: Split, roofline: Roofline) -> Dealt | None:
+    """What a turn takes beyond the bytes at peak bandwidth goes by layers; the LM head stays on the last stage."""
+    least = roofline.stage_ms(split.layers, 1)
+    turns = [level.turn_ms for level in measured_levels(facts)[:1]]
+    rest_ms = max(0.0, turns[0] - sum(least)) if turns else 0.0
+    per_layer_ms = rest_ms / sum(split.layers)
+    times = tuple(ms + per_layer_ms * count for ms, count in zip(least, split.layers, strict=True))
+    costs = StageCosts(split.layers, times, roofline.head_ms() / times[-1])
+    better = costs.best_split(most_layers(roofline, len(split.layers), _weight_limit_gib(facts, roofline)))
+    if better is None or max(times) < WORTH_FROM * max(costs.times_of(better)):
+        return None
+    what = f"the bytes of a step and a turn of {turns[0]:.3g} ms" if turns else "the bytes of a step"
+    then_ms = max(costs.times_of(better))
+    says = f"by {what}, no stage was timed: the longest then takes {then_ms:.3g} ms, {max(times):.3g} ms now"
+    weight_gib = max(stage_weight_bytes(roofline.architecture, better, roofline.tp)) / 2**30
+    return Dealt(better, says, (f"the heaviest stage then holds {weight_gib:.0f} GiB of weights a card",))
+
+
+def _by_number(split: Split) -> Dealt | None:
+    """The extra layers spread away from the last stage, which also holds the LM head."""
+    base, extra = divmod(sum(split.layers), len(split.layers))
+    even = tuple(base + 1 if stage < extra else base for stage in range(len(split.layers)))
+    return None if even == split.layers else Dealt(even, "by their number alone: no stage was timed")
+
+
+def _weight_limit_gib(facts: Facts, roofline: Roofline) -> float:
+    fraction = facts.arg_number("mem_fraction_static") or 0.9
+    return roofline.card.memory_gib * (fraction - KV_SHARE)
+
+
+def _slow_card(costs: StageCosts) -> tuple[str, ...]:
     """A card that is slow for the layers it holds may be mended, and the split would then be wrong."""
-    if costs is None:
-        return ()
     paces = [time / count for time, count in zip(costs.times[:-1], costs.layers[:-1], strict=True)]
     if max(paces) < SLOW_CARD * min(paces):
         return ()

@@ -19,11 +19,12 @@ What refutes it
 Remedies
     SGLANG_PP_LAYER_PARTITION with fewer layers on the slow stage (a restart; memory per stage changes), or 0.5.6 and
     later for its default rule. Where each stage's own time was measured (a trace, the device timer) the layers are
-    dealt by it; else by their number alone. Prefill prefers the default split, decode prefers less on the last stage.
+    dealt by it; else by the bytes of a step where graphs are on and model and card are known; else by their number.
+    Decode prefers less on the last stage, and prefill equal layers: what it gains or loses is said.
 """
 
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.dealt_layers import by_what, dealt, slow_card
+from ppagent.causes.dealt_layers import dealt, prefill_effect
 from ppagent.causes.physics import roofline_of, stage_costs_of
 from ppagent.causes.situation import stages
 from ppagent.causes.split import layer_split
@@ -84,21 +85,19 @@ class UnevenStages:
         split = layer_split(facts)
         if split is None:
             return Advice()
-        costs = stage_costs_of(facts)
-        better = _evened(split.layers) if costs is None else dealt(facts, costs)
+        costs, better = stage_costs_of(facts), dealt(facts, split)
         if better is None:
             return Advice((_find_it(facts),)) if costs is None and by_levels(facts) is not None else Advice()
-        text = ",".join(map(str, better))
         remedy = Remedy(
             self.id,
             "relaunch",
-            f"Split the layers {text} instead of {split.text}, {by_what(costs, better)}",
-            Change(env={"SGLANG_PP_LAYER_PARTITION": text}),
+            f"Split the layers {better.text} instead of {split.text}, {better.made_by}",
+            Change(env={"SGLANG_PP_LAYER_PARTITION": better.text}),
             split.cites + (facts.cite(busy_shares(facts)[0]) if costs is not None else ()),
             risks=(
-                *slow_card(costs),
-                f"a stage with {max(better)} layers needs its weights and KV to fit one card",
-                "prefill of long prompts prefers the default split",
+                *better.risks,
+                f"a stage with {max(better.layers)} layers needs its weights and KV to fit one card",
+                prefill_effect(split.layers, better.layers),
             ),
             verify="busy shares of the stages move together, and tok/s at full slots rises",
             rollback="unset SGLANG_PP_LAYER_PARTITION and restart",
@@ -166,14 +165,6 @@ def _by_weights(facts: Facts) -> Observation | None:
         return None
     says = f"{heaviest} holds {weights[heaviest]:.1f} GiB of weights, {ratio:.2f} of the mean"
     return Observation(says, facts.cite("start.weights_gib"), 0.7, 0.08)
-
-
-def _evened(layers: tuple[int, ...]) -> tuple[int, ...] | None:
-    """A split with the extra layers spread away from the last stage, which also holds the LM head. None where nothing
-    can be moved."""
-    base, extra = divmod(sum(layers), len(layers))
-    even = tuple(base + 1 if stage < extra else base for stage in range(len(layers)))
-    return None if even == layers else even
 
 
 CAUSE = UnevenStages()

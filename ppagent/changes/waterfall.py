@@ -7,14 +7,17 @@ from ppagent.causes.situation import spread_limit
 from ppagent.changes.forecasts import server_of
 from ppagent.evidence.facts import Facts
 from ppagent.model.roofline import Roofline
-from ppagent.model.waterfall import Level, Step, build_waterfall, rounded
+from ppagent.model.waterfall import UNEXPLAINED, Level, Step, build_waterfall, rounded
 from ppagent.model.whatif import Server, what_if
+
+IMPOSSIBLE = "faster than the card can read: card, model or load levels are not what they seem"
 
 
 def waterfall(supported: Collection[str], facts: Facts) -> tuple[Step, ...]:
     """Steps at the highest measured load, in tok/s. Empty without a measured ring or a known model on a known card.
 
-    Causes are taken away in the order split, graphs, fill: what one costs depends on those before it.
+    What was observed above the ceiling is said to be so and prices no cause. Causes are taken away in the order split,
+    graphs, fill: what one costs depends on those before it.
     """
     server = server_of(facts)
     if server is None or server.roofline is None or server.now.split is None:
@@ -22,7 +25,11 @@ def waterfall(supported: Collection[str], facts: Facts) -> tuple[Step, ...]:
     roofline, split = server.roofline, server.now.split
     requests = max(level.concurrency for level in server.levels)
     filled = min(requests, len(split))
-    observed, spread = server.deployment(requests).baseline(requests), _spread(server, requests)
+    observed, ceiling = server.deployment(requests).baseline(requests), _even(roofline, requests, filled)
+    if observed > ceiling:
+        steps = rounded(build_waterfall(ceiling, [], observed))
+        return tuple(replace(step, label=IMPOSSIBLE) if step.step == UNEXPLAINED else step for step in steps)
+    spread = _spread(server, requests)
     levels = [Level("PP004", _at_peak(roofline, split, requests, filled), "uneven stages, LM head on the last")]
     if "CG001" in supported:
         levels.append(Level("CG001", spread, "host and launch gaps with graphs off"))
@@ -30,7 +37,6 @@ def waterfall(supported: Collection[str], facts: Facts) -> tuple[Step, ...]:
         levels.append(Level("PP001", observed, "micro-batches unfilled"))
     elif "PP003" in supported:
         levels.append(Level("PP003", observed, "requests that wait for a slot"))
-    ceiling = _even(roofline, requests, filled)
     return rounded(build_waterfall(ceiling, [level for level in levels if level.tokens_per_s < ceiling], observed))
 
 

@@ -4,10 +4,11 @@ Spreading raises utilisation always and throughput only by the share of a turn t
 It loses where one stage is slow: the ring then turns at the pace of that stage times the filled slots.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ppagent.model.allowed_rings import AllowedRing, allowed_rings
 from ppagent.model.deployment import Deployment, Shares
+from ppagent.model.fit import NOISE
 from ppagent.model.forecast import COLD_FLOOR, Effect, Forecast, throughput_forecast
 from ppagent.model.regime import assumptions, queueing, regime_of
 from ppagent.model.ring import Ring
@@ -61,6 +62,8 @@ def forecast_limit(
         assumptions(deployment, concurrency),
         floor=(SHARED_HOST_FLOOR if deployment.shared_host else COLD_FLOOR, COLD_FLOOR),
     )
+    if shares in (None, deployment.shares):
+        forecast = _no_faster_than_alone(deployment, forecast, running)
     now = max(1, round(deployment.filled(concurrency, deployment.fill[0])))
     return SpreadForecast(
         limit,
@@ -84,6 +87,16 @@ def best_limit(deployment: Deployment, concurrency: int) -> SpreadForecast:
     forecasts = [forecast_limit(deployment, limit, concurrency) for limit in limits]
     top = max(entry.forecast.middle for entry in forecasts)
     return max((entry for entry in forecasts if entry.forecast.middle >= 0.99 * top), key=lambda entry: entry.limit)
+
+
+def _no_faster_than_alone(deployment: Deployment, forecast: Forecast, running: int) -> Forecast:
+    """`forecast` bounded by what every request would have with the ring to itself, where that was measured: no limit
+    makes a turn shorter. A turn out of throughput has pauses in it, which requests that queue do not make."""
+    alone = next((level for level in deployment.levels if level.concurrency == 1), None)
+    if alone is None or (alone.measure == "throughput" and running < forecast.at_concurrency):
+        return forecast
+    most = 1000.0 * running / (alone.turn_ms * (1 - NOISE))
+    return replace(forecast, low=min(forecast.low, most), high=min(forecast.high, most))
 
 
 def _rates(

@@ -8,6 +8,7 @@ from ppagent.causes.physics import ring_of, stage_costs_of
 from ppagent.changes.forecasts import forecast
 from ppagent.evidence.evidence import FactValue
 from tests.causes.builders import facts_of, level
+from tests.model.model_samples import KIMI_TEXT
 
 Facts = dict[str, FactValue]
 SPLIT = "SGLANG_PP_LAYER_PARTITION"
@@ -90,3 +91,41 @@ def test_the_forecast_of_a_split_rests_on_the_same_times() -> None:
     worse = forecast(Change(env={SPLIT: "15,15,19,15"}), facts_of(TRACED))
     assert worse is not None
     assert worse.high < found.baseline
+
+
+# Sixty-one layers over eight H20 with 141 GB, by 0.5.5's rule: 7,7,7,7,7,7,7,12.
+OLD_RULE: Facts = {
+    "args.pp_size": 8,
+    "engine.version": "0.5.5",
+    "gpu.names": {"0": "NVIDIA H20-3e"},
+    **{f"model.{name}": value for name, value in KIMI_TEXT.items()},
+}
+
+
+def test_where_nothing_was_timed_the_bytes_of_a_step_decide_and_the_head_counts() -> None:
+    split, title = proposed(OLD_RULE)
+    # By hand: a layer of 0.494 GB takes 0.100 ms at 4.917 TB/s and the head of 2.35 GB 0.478, so
+    # 12 layers and the head 1.68 ms, 4 and the head 0.88 and 9 layers 0.904.
+    assert [int(part) for part in split.split(",")][-1] == 4
+    assert max(int(part) for part in split.split(",")) == 9
+    assert "by the bytes of a step, no stage was timed" in title
+    assert title.endswith("the longest then takes 0.904 ms, 1.68 ms now")
+
+
+def test_what_a_turn_takes_beyond_its_bytes_goes_by_layers() -> None:
+    split, title = proposed({**OLD_RULE, "bench.levels": [level(1, 20)]})
+    # By hand: of 50 ms the bytes are 6.7, so a layer takes 0.81 ms and the head 0.48: 12 layers and it 10.2, 8 6.5.
+    assert sorted(int(part) for part in split.split(",")) == [7, 7, 7, 8, 8, 8, 8, 8]
+    assert split.endswith(",7")
+    assert "a turn of 50 ms" in title
+    assert title.endswith("the longest then takes 6.48 ms, 10.2 ms now")
+
+
+def test_without_graphs_the_host_hides_the_head_and_the_number_of_layers_decides() -> None:
+    assert proposed({**OLD_RULE, "args.disable_cuda_graph": True})[0] == "8,8,8,8,8,7,7,7"
+
+
+def test_what_a_split_does_to_prefill_is_said_in_numbers() -> None:
+    # By hand: 61/8 layers in the mean, 12 on the longest stage now and 8 then.
+    (remedy,) = cause_of("PP004").advise(facts_of({**OLD_RULE, "bench.levels": [level(1, 20)]})).remedies
+    assert remedy.risks[-1] == "prefill, where layers alone count, goes from 64% to 95% of an even split's speed"

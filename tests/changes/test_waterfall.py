@@ -1,6 +1,7 @@
 """The way from the ceiling down to what was observed, priced by the forecasts that proposals have."""
 
 import io
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from ppagent.agent.investigation import Investigation, investigate
 from ppagent.brains.brain import brain_of
 from ppagent.changes.plan import make_plan
 from ppagent.changes.waterfall import waterfall
+from ppagent.evidence.facts import Facts
 from ppagent.model.waterfall import adds_up
 from ppagent.plugins import discover
 from ppagent.targets.open import open_target
@@ -42,3 +44,16 @@ def test_requests_that_wait_for_a_slot_have_their_step() -> None:
 
 def test_a_server_that_was_not_measured_has_none() -> None:
     assert waterfall(("PP001",), looked_at("pp008-stage-hangs").facts) == ()
+
+
+def test_a_figure_above_what_the_card_can_read_is_said_and_blamed_on_no_cause() -> None:
+    found = looked_at("kimi-k26-pp8")
+    rows = [{"concurrency": 8, "output_throughput": 900.0}, {"concurrency": 1, "output_throughput": 120.0}]
+    lied = Facts(
+        replace(entry, facts={**entry.facts, "bench.levels": rows}) if "bench.levels" in entry.facts else entry
+        for entry in found.evidence
+    )
+    steps = waterfall(("CG001", "PP001"), lied)
+    assert [step.step for step in steps] == ["limit", "unexplained", "observed"]
+    assert steps[1].label.startswith("faster than the card can read")
+    assert adds_up(steps, tolerance=0.05)

@@ -183,3 +183,22 @@ def test_a_forecast_is_a_range_of_finite_throughput(
     assert 0 < result.forecast.low <= result.forecast.high < 1e5
     assert 1 <= result.filled <= stages
     assert result.queued == max(0, concurrency - limit * stages)
+
+
+def test_a_dense_models_few_requests_keep_more_stages_busy_and_are_told_to_gain_little() -> None:
+    # Four even stages that read the same weights whatever the batch: 39.2 ms alone, 41.6 ms with eight in one slot.
+    rows = ((1, 25.43, 39.21), (4, 98.82, 40.32), (8, 192.14, 41.61))
+    levels = lab(tuple({"max_concurrency": c, "output_throughput": x, "mean_itl_ms": t} for c, x, t in rows))
+    dense = Deployment(levels, 4, 4, (1.0, 1.4), (even_shares(4),))
+    found = forecast_limit(dense, 2, 8)
+    assert found.busy_then > 3 * found.busy_now
+    # By hand: no turn is shorter than one request's own, so 8 / 39.21 ms = 204 tok/s at the most, 2 % of noise beside.
+    assert found.forecast.high == pytest.approx(204.0 / 0.98, abs=0.1)
+    assert found.effect is Effect.HARDLY
+
+
+def test_requests_that_queue_are_not_bound_by_pauses_of_one_alone() -> None:
+    slow_client = (level_from_throughput(1, 10.0), level_from_throughput(8, 60.0))
+    queued = forecast_limit(Deployment(slow_client, 4, 4, (1.0, 1.0), (even_shares(4),)), 1, 8)
+    assert queued.queued == 4
+    assert queued.forecast.high > 4 * 10.0 / 0.98
