@@ -30,9 +30,9 @@ class Connection(asyncio.BufferedProtocol):
 
     async def open(self) -> None:
         """Connects, with TLS where the address asks for it. Raises OSError."""
-        context = self._endpoint.tls
-        loop = asyncio.get_running_loop()
-        await loop.create_connection(lambda: self, self._endpoint.host, self._endpoint.port, ssl=context)
+        endpoint, loop = self._endpoint, asyncio.get_running_loop()
+        name = endpoint.tls_name if endpoint.tls is not None else None
+        await loop.create_connection(lambda: self, endpoint.host, endpoint.port, ssl=endpoint.tls, server_hostname=name)
 
     @property
     def is_open(self) -> bool:

@@ -3,6 +3,7 @@
 import hashlib
 import http.client
 import json
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -18,6 +19,18 @@ SLOWEST_ANSWER_S = 20.0
 
 class Unreachable(ToolError):
     """The server did not answer: gone, restarting, or the connection is lost."""
+
+
+class _Secure(http.client.HTTPSConnection):
+    """TLS whose certificate need not be for the address that is connected to: a tunnel's end is not the server's."""
+
+    def __init__(self, endpoint: Endpoint, context: ssl.SSLContext, timeout_s: float) -> None:
+        super().__init__(endpoint.host, endpoint.port, timeout=timeout_s, context=context)
+        self._around, self._name = context, endpoint.tls_name
+
+    def connect(self) -> None:
+        http.client.HTTPConnection.connect(self)
+        self.sock = self._around.wrap_socket(self.sock, server_hostname=self._name or None)
 
 
 @dataclass(frozen=True)
@@ -88,6 +101,8 @@ class Control:
             connection.request(method, endpoint.path + path, sent, headers)
             response = connection.getresponse()
             return Answer(response.status, response.read().decode("utf-8", errors="replace"))
+        except ssl.SSLCertVerificationError as error:
+            raise Unreachable(distrusted(endpoint, error)) from error
         except (OSError, http.client.HTTPException) as error:
             raise Unreachable(f"{endpoint.base_url}{path} gave no answer: {error or type(error).__name__}") from error
         finally:
@@ -97,9 +112,7 @@ class Control:
         """Straight to the server: a proxy of the environment is for the world outside."""
         context = self.endpoint.tls
         if context is not None:
-            return http.client.HTTPSConnection(
-                self.endpoint.host, self.endpoint.port, timeout=timeout_s, context=context
-            )
+            return _Secure(self.endpoint, context, timeout_s)
         return http.client.HTTPConnection(self.endpoint.host, self.endpoint.port, timeout=timeout_s)
 
     def _first_of(self, *paths: str) -> str:
@@ -117,6 +130,16 @@ class Control:
         if answer.status in (401, 403):
             raise ToolError(f"{where} wants a key: put it into SGLANG_API_KEY or SGLANG_ADMIN_API_KEY")
         raise ToolError(f"{where} answered {answer.status}: {_begin(answer.text)}")
+
+
+def distrusted(endpoint: Endpoint, error: ssl.SSLCertVerificationError) -> str:
+    """That a certificate is not trusted, and what to do about it."""
+    advice = "it must be renewed" if "expired" in error.verify_message else (
+        "let SSL_CERT_FILE name the certificate of the authority that signed it, "
+        "or reach the server through its host (local or ssh://HOST)"
+    )  # fmt: skip
+    why = error.verify_message or error
+    return f"{endpoint.base_url} speaks TLS, and its certificate is not trusted: {why}; {advice}"
 
 
 def _begin(text: str) -> str:

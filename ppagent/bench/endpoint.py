@@ -3,6 +3,7 @@
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -16,7 +17,8 @@ class Endpoint:
     """One server's HTTP. `path` is a prefix behind a proxy, usually empty.
 
     `headers` go with every request, `admin_headers` with those that change something (SGLang 0.5.8+ keeps an admin key
-    of its own: `srt/utils/auth.py`).
+    of its own: `srt/utils/auth.py`). `recognised_by` is how its certificate is known where the address does not tell,
+    and `server_name` whom it must be for then; empty where `recognised_by` holds the very certificate.
     """
 
     scheme: str
@@ -26,6 +28,8 @@ class Endpoint:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     admin_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     route: str = ""
+    recognised_by: ssl.SSLContext | None = field(default=None, repr=False, compare=False)
+    server_name: str = ""
 
     @property
     def base_url(self) -> str:
@@ -43,10 +47,17 @@ class Endpoint:
         name = f"[{self.host}]" if ":" in self.host else self.host
         return f"{name}:{self.port}"
 
-    @property
+    @cached_property
     def tls(self) -> ssl.SSLContext | None:
-        """The TLS context; None for plain HTTP."""
-        return ssl.create_default_context() if self.scheme == "https" else None
+        """The TLS context; None for plain HTTP. It is made once: reading the authorities takes tens of milliseconds."""
+        if self.scheme != "https":
+            return None
+        return self.recognised_by or ssl.create_default_context()
+
+    @property
+    def tls_name(self) -> str:
+        """Whom its certificate must be for; empty where the certificate itself is known."""
+        return self.host if self.recognised_by is None else self.server_name
 
 
 def is_url(text: str) -> bool:

@@ -1,9 +1,9 @@
 """Drives the server's own benchmark (`python -m sglang.bench_serving`) where SGLang is installed.
 
-Its timers start inside the request, after any waiting in its own client, and its throughput is over the whole run.
+Its timers start inside the request, after any waiting in its own client; each request has a connection of its own,
+made on that time. Its first token is the first with text. Its throughput is over the whole run, and one more request.
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -14,6 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ppagent.bench.endpoint import Endpoint
+from ppagent.bench.serving_row import row_of
+from ppagent.bench.serving_words import key_of, serving_words, time_limit_s
 from ppagent.bench.shape import Shape
 from ppagent.errors import ToolError, UserError
 
@@ -30,16 +32,9 @@ class External:
 
     def command(self, endpoint: Endpoint, shape: Shape, requests: int, output: Path) -> list[str]:
         """The command line for one closed-loop level."""
-        words = [self.python, "-m", MODULE, "--backend", "sglang", "--base-url", endpoint.base_url]
-        words += ["--dataset-name", "random-ids", "--random-range-ratio", _ratio(shape)]
-        words += ["--random-input-len", str(shape.input_tokens.high)]
-        words += ["--random-output-len", str(shape.output_tokens.high)]
-        words += ["--num-prompts", str(requests), "--seed", str(shape.seed)]
-        words += ["--warmup-requests", str(shape.concurrency or 1), "--output-file", str(output), "--disable-tqdm"]
-        words += ["--max-concurrency", str(shape.concurrency)] if shape.concurrency is not None else []
-        words += ["--request-rate", f"{shape.rate:g}"] if shape.rate is not None else []
-        words += ["--tokenizer", self.tokenizer] if self.tokenizer else []
-        return words
+        words = [self.python, "-m", MODULE, *serving_words(endpoint.base_url, shape, requests)]
+        words += ["--output-file", str(output)]
+        return words + (["--tokenizer", self.tokenizer] if self.tokenizer else [])
 
 
 def find_external(python: str, tokenizer: str, environ: Mapping[str, str]) -> External:
@@ -60,13 +55,12 @@ def find_external(python: str, tokenizer: str, environ: Mapping[str, str]) -> Ex
 
 def run_external(external: External, endpoint: Endpoint, shape: Shape, requests: int) -> dict[str, object]:
     """One level by bench_serving, as the row it wrote. Raises ToolError with the end of its output."""
-    if shape.think_s:
-        raise ToolError("bench_serving knows no think time: leave --think-time at 0 with it")
+    refuse_own_trust(endpoint)
     with tempfile.TemporaryDirectory(prefix="ppagent-bench-") as folder:
         output = Path(folder) / "row.jsonl"
         command = external.command(endpoint, shape, requests, output)
         environment = {**os.environ, **_keys(endpoint)}
-        limit_s = 120 + 20 * shape.seconds
+        limit_s = time_limit_s(shape)
         try:
             done = subprocess.run(
                 command, capture_output=True, text=True, env=environment, timeout=limit_s, cwd=folder, check=False
@@ -74,29 +68,25 @@ def run_external(external: External, endpoint: Endpoint, shape: Shape, requests:
         except subprocess.TimeoutExpired as error:
             raise ToolError(f"bench_serving did not end within {limit_s:.0f} s") from error
         if done.returncode != 0 or not output.is_file():
-            raise ToolError(f"bench_serving failed: {_end_of(done.stdout)} | {_end_of(done.stderr)}")
-        return _row(output.read_text(encoding="utf-8"))
+            raise ToolError(f"bench_serving failed: {end_of(done.stdout)} | {end_of(done.stderr)}")
+        return row_of(output.read_text(encoding="utf-8"), endpoint.route)
 
 
-def _end_of(text: str) -> str:
+def refuse_own_trust(endpoint: Endpoint) -> None:
+    """bench_serving goes by the address and the authorities of its own machine. Raises UserError where neither fits."""
+    if endpoint.recognised_by is not None:
+        raise UserError(
+            "The server speaks TLS with a certificate that bench_serving cannot be told to trust at this address.",
+            "Measure without --with bench_serving, or give the https address that the certificate is for.",
+        )
+
+
+def end_of(text: str) -> str:
+    """The end of an output, on one line."""
     return " ".join(text[-300:].split())
-
-
-def _row(text: str) -> dict[str, object]:
-    row = json.loads(text.splitlines()[-1])
-    if not isinstance(row, dict):
-        raise ToolError("bench_serving wrote no object")
-    row.pop("server_info", None)  # the server's arguments with its keys in clear
-    return {**row, "tool": "bench_serving", "streamed": True}
 
 
 def _keys(endpoint: Endpoint) -> dict[str, str]:
     """The key as bench_serving takes it: from the environment, so that no process list shows it."""
-    header = endpoint.headers.get("Authorization", "")
-    return {"OPENAI_API_KEY": header.removeprefix("Bearer ")} if header else {}
-
-
-def _ratio(shape: Shape) -> str:
-    """bench_serving draws lengths uniformly between ratio x length and length."""
-    low, high = shape.output_tokens.low, shape.output_tokens.high
-    return f"{low / high:.3g}"
+    key = key_of(endpoint)
+    return {"OPENAI_API_KEY": key} if key else {}

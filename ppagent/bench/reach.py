@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 from ppagent.bench.control import Control
 from ppagent.bench.endpoint import Endpoint, is_url, parse_endpoint
-from ppagent.errors import NotRecorded, ToolError, UserError
+from ppagent.errors import NotRecorded, UserError
 
 if TYPE_CHECKING:
+    from ppagent.bench.tunnel import Tunnel
     from ppagent.targets.live import LiveTarget
     from ppagent.targets.live_host import LiveHost
+    from ppagent.targets.remote.http_client import Way
     from ppagent.targets.remote.link import Link
+    from ppagent.targets.remote.trust import Trust
 
 _ADVICE = "Name a live server: http://HOST:PORT, local, or ssh://HOST."
 
@@ -57,15 +60,14 @@ def reach(text: str, port: int | None, environ: Mapping[str, str]) -> Reached:
 
 def reach_target(target: "LiveTarget", port: int | None, environ: Mapping[str, str], text: str = "") -> Reached:
     """The server of a live target: the one on the host that has pipeline stage 0. `text` is what it was opened by, to
-    open it once more where the connection is lost."""
+    open it once more where the connection is lost. Raises ToolError where no way to it is found, one over TLS whose
+    certificate is trusted among them."""
     host = target.live_host(target.hosts[0])
-    address, found, secure = _place(host, port)
+    name, way = name_of(target, port), host.way()
     if host.link.kind == "local":
-        endpoint = parse_endpoint(_local_url(address, found, secure), environ)
-        return Reached(endpoint.name, endpoint, host, target.close)
-    if secure:
-        raise ToolError("the server speaks TLS, which is not spoken through a tunnel: give its https address instead")
-    return _tunnelled(target, host, address, found, environ, text)
+        endpoint = over(parse_endpoint(_url(way.address, way.port, way.trust is not None), environ), way.trust)
+        return Reached(name, endpoint, host, target.close)
+    return _tunnelled(target, name, way, environ, text)
 
 
 def name_of(target: "LiveTarget", port: int | None = None) -> str:
@@ -74,10 +76,22 @@ def name_of(target: "LiveTarget", port: int | None = None) -> str:
     address, found, secure = _place(host, port)
     if host.link.kind != "local":
         return _ssh_name(host, found)
-    return parse_endpoint(_local_url(address, found, secure)).name
+    return parse_endpoint(_url(address, found, secure)).name
 
 
-def _local_url(address: str, port: int, secure: bool) -> str:
+def over(endpoint: Endpoint, trust: "Trust | None") -> Endpoint:
+    """The endpoint with what recognises the server there."""
+    if trust is None:
+        return endpoint
+    return replace(endpoint, recognised_by=trust.context, server_name=trust.name)
+
+
+def through(tunnel: "Tunnel", environ: Mapping[str, str], trust: "Trust | None") -> Endpoint:
+    """The near end of a tunnel, which carries TLS as it is where the server speaks it."""
+    return over(parse_endpoint(_url("127.0.0.1", tunnel.port, trust is not None), environ), trust)
+
+
+def _url(address: str, port: int, secure: bool) -> str:
     name = f"[{address}]" if ":" in address else address
     return f"{'https' if secure else 'http'}://{name}:{port}"
 
@@ -86,9 +100,7 @@ def _ssh_name(host: "LiveHost", port: int) -> str:
     return f"ssh://{host.link.name}/{port}"
 
 
-def _tunnelled(
-    target: "LiveTarget", host: "LiveHost", address: str, port: int, environ: Mapping[str, str], text: str
-) -> Reached:
+def _tunnelled(target: "LiveTarget", name: str, way: "Way", environ: Mapping[str, str], text: str) -> Reached:
     from ppagent.bench.tunnel import Tunnel
     from ppagent.targets.open_live import open_live
 
@@ -99,16 +111,15 @@ def _tunnelled(
         return opened[-1].live_host(opened[-1].hosts[0]).link
 
     single = text and len(target.hosts) == 1
-    tunnel = Tunnel(host.link, address, port, again if single else None)
-    endpoint = parse_endpoint(f"http://127.0.0.1:{tunnel.port}", environ)
-    endpoint = replace(endpoint, route=f"ssh tunnel to {host.link.name}")
+    tunnel = Tunnel(way.link, way.address, way.port, again if single else None)
+    endpoint = replace(through(tunnel, environ, way.trust), route=f"through the SSH tunnel to {way.link.name}")
 
     def close() -> None:
         tunnel.close()
         for each in opened:
             each.close()
 
-    return Reached(_ssh_name(host, port), endpoint, host, close)
+    return Reached(name, endpoint, target.live_host(target.hosts[0]), close)
 
 
 def _place(host: "LiveHost", port: int | None) -> tuple[str, int, bool]:

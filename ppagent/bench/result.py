@@ -15,6 +15,7 @@ from ppagent.bench.statistics import Spread, percentile, spread_ms
 from ppagent.bench.steady import Rate, rate_over, steady_window
 
 TPOT_FORMULA = "(t_last - t_first) / (tokens - 1)"
+TTFT_FORMULA = "t_first_token - t_due"
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,7 @@ class LevelResult:
             "tool": "ppagent bench",
             "streamed": True,
             "tpot_formula": TPOT_FORMULA,
+            "ttft_formula": TTFT_FORMULA,
             "max_itl_ms": round(self.itl.max, 3),
             "steady_output_throughput": _rounded(self.steady.tokens_per_s if self.steady else None),
             "steady_error_share": _rounded(self.steady.error_share if self.steady else None, 4),

@@ -23,6 +23,9 @@ LEGEND = (
     "TPOT: (t_last - t_first) / (tokens - 1), mean, ms. in flight: seen by the client / by the server.",
     "slot: requests of one micro-batch as the server tells it (median).",
 )
+OF_BENCH_SERVING = (
+    "bench_serving: TTFT is to the first token with text (half a character has none), its connection included."
+)
 
 
 def header() -> str:
@@ -58,7 +61,8 @@ def table_of(rows: Sequence[Mapping[str, object]]) -> str:
         lines.append(line_of(row))
         remarks = row.get("warnings")
         lines += [f"      ! {remark}" for remark in remarks] if isinstance(remarks, list) else []
-    return "\n".join([*lines, "", *LEGEND])
+    theirs = [OF_BENCH_SERVING] if any(row.get("tool") == "bench_serving" for row in rows) else []
+    return "\n".join([*lines, "", *LEGEND, *theirs])
 
 
 def _load(row: Mapping[str, object]) -> str:

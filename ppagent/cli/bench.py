@@ -18,6 +18,7 @@ from ppagent.errors import ExitStatus, UserError
 if TYPE_CHECKING:
     from ppagent.bench.reach import Reached
     from ppagent.bench.result import LevelResult
+    from ppagent.bench.serving import Client
     from ppagent.bench.session import PromptSource
     from ppagent.bench.shape import Shape
 
@@ -46,8 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--requests", type=NumberFrom(1, "requests", whole=True), metavar="N", help="at most so many a level")
     add("--max-seconds", type=NumberFrom(0, "seconds"), metavar="S", help="begin no level after that time")
     add("--with", dest="tool", choices=("ppagent", "bench_serving"), default="ppagent", help="whose client (ppagent)")
-    add("--python", default="", metavar="FILE", help="interpreter with SGLang, for --with bench_serving")
-    add("--tokenizer", default="", metavar="PATH", help="tokenizer, for --with bench_serving")
+    add("--python", default="", metavar="FILE", help="interpreter here, for bench_serving (the server's, there)")
+    add("--tokenizer", default="", metavar="PATH", help="tokenizer, for --with bench_serving (the server's)")
     add("--format", choices=("text", "json"), default="text", help="of the results on standard output (text)")
     add("-o", "--output", type=Path, metavar="FILE", help="append the levels there, one line of JSON each")
 
@@ -84,19 +85,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace, reached: "Reached") -> int:
-    from ppagent.bench.surroundings import look_around
-
-    around = look_around(reached.endpoint)
-    info = reached.control.server_info()
-    stages = info.effective("pp_size")
-    head = f"{reached.name} · SGLang {info.version or 'unknown'} · PP{stages or 1} · {around.route}"
-    head += f" · connect {around.connect_ms:.2g} ms" + (f" · governor {around.governor}" if around.governor else "")
-    results = Results(args, head)
-    for remark in around.remarks:
-        note(remark)
+    client = _client(args, reached)
+    results = Results(args, _head(reached, client))
     status = ExitStatus.OK
     try:
-        _measure(args, reached, results)
+        _measure(args, reached, client, results)
     except KeyboardInterrupt:
         results.stopped, status = "cancelled", ExitStatus.CANCELLED
     if results.stopped and status is ExitStatus.OK:
@@ -105,9 +98,27 @@ def _run(args: argparse.Namespace, reached: "Reached") -> int:
     return status
 
 
-def _measure(args: argparse.Namespace, reached: "Reached", results: Results) -> None:
+def _head(reached: "Reached", client: "Client | None") -> str:
+    """The server and where it is measured from; what bends the figures is said beside."""
+    from ppagent.bench.surroundings import look_around
+
+    if client is not None and client.beside:
+        return f"{_server(reached)} · {client.route}"
+    around = look_around(reached.endpoint)
+    head = f"{_server(reached)} · {around.route} · connect {around.connect_ms:.2g} ms"
+    for remark in around.remarks:
+        note(remark)
+    return head + (f" · governor {around.governor}" if around.governor else "")
+
+
+def _server(reached: "Reached") -> str:
+    info = reached.control.server_info()
+    return f"{reached.name} · SGLang {info.version or 'unknown'} · PP{info.effective('pp_size') or 1}"
+
+
+def _measure(args: argparse.Namespace, reached: "Reached", client: "Client | None", results: Results) -> None:
     shapes = _shapes(args, lambda: default_concurrencies(reached.control))
-    source = prompt_source(args, reached.control) if args.tool == "ppagent" else None
+    source = prompt_source(args, reached.control) if client is None else None
     began = monotonic()
     for shape in shapes:
         if args.max_seconds is not None and monotonic() - began >= args.max_seconds:
@@ -115,9 +126,9 @@ def _measure(args: argparse.Namespace, reached: "Reached", results: Results) -> 
                 f"the time of {args.max_seconds:g} s is used up: {len(results.rows)} of {len(shapes)} levels"
             )
             return
-        if source is None:
-            results.add(_by_bench_serving(args, reached, shape))
-        else:
+        if client is not None:
+            results.add(_by_bench_serving(args, client, shape))
+        elif source is not None:
             _own(reached, shape, source, results)
 
 
@@ -126,19 +137,25 @@ def _own(reached: "Reached", shape: "Shape", source: "PromptSource", results: Re
     from ppagent.bench.session import run_session
 
     def done(result: "LevelResult") -> None:
-        results.add(result.row())
+        results.add({**result.row(), "route": reached.endpoint.route})
 
     with _said(shape.label), bar(sys.stderr.isatty()) as show:
         run_session(reached.endpoint, (shape,), source, progress=show, done=done)
 
 
-def _by_bench_serving(args: argparse.Namespace, reached: "Reached", shape: "Shape") -> dict[str, object]:
-    from ppagent.bench.external import find_external, run_external
+def _client(args: argparse.Namespace, reached: "Reached") -> "Client | None":
+    """Whose bench_serving measures; None where ppagent does it itself."""
+    if args.tool == "ppagent":
+        return None
+    from ppagent.bench.serving import find_client
 
-    external = find_external(args.python, args.tokenizer, os.environ)
+    return find_client(reached, args.python, args.tokenizer, os.environ)
+
+
+def _by_bench_serving(args: argparse.Namespace, client: "Client", shape: "Shape") -> dict[str, object]:
     requests = args.requests or 5 * (shape.concurrency or 8)
-    with _said(f"{shape.label}, {requests} requests by bench_serving"):
-        return run_external(external, reached.endpoint, shape, requests)
+    with _said(f"{shape.label}, {requests} requests by bench_serving {client.route}"):
+        return client.run(shape, requests, note)
 
 
 def _shapes(args: argparse.Namespace, by_default: Callable[[], Sequence[int]]) -> "list[Shape]":

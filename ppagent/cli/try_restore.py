@@ -3,20 +3,24 @@
 import argparse
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from ppagent.bench.control import Control
 from ppagent.bench.endpoint import is_url, parse_endpoint
-from ppagent.bench.reach import reach
+from ppagent.bench.reach import over, reach, through
 from ppagent.cli.common import note
-from ppagent.errors import ExitStatus
-from ppagent.targets.live import LiveTarget
+from ppagent.errors import ExitStatus, PpagentError
+from ppagent.targets.live_host import LiveHost
 from ppagent.targets.open_live import open_live
 from ppagent.trials.bring_back import bring_back, keeper_in
 from ppagent.trials.change import restore
 from ppagent.trials.note import RestoreNote, all_notes, read_note, remove_note
-from ppagent.trials.serving import answers
+from ppagent.trials.serving import ANSWER_S, answers
+
+if TYPE_CHECKING:
+    from ppagent.targets.remote.link import Link
 
 
 def run_restore(args: argparse.Namespace) -> int:
@@ -40,9 +44,9 @@ def _old_launch(args: argparse.Namespace, left: RestoreNote) -> int:
     """The server may be down, so it is not looked for: the note says what to start, and where."""
     target = open_live("local" if is_url(args.target) else args.target)
     try:
-        host = target.live_host(target.hosts[0])
-        with _control(left, target) as control:
-            done = bring_back(left, keeper_in(left.launch, host.link), lambda: answers(control), args.max_seconds, note)
+        link = target.live_host(target.hosts[0]).link
+        with _serving(left, link) as serves:
+            done = bring_back(left, keeper_in(left.launch, link), serves, args.max_seconds, note)
     finally:
         target.close()
     remove_note(left.server)
@@ -51,15 +55,27 @@ def _old_launch(args: argparse.Namespace, left: RestoreNote) -> int:
 
 
 @contextmanager
-def _control(left: RestoreNote, target: LiveTarget) -> Iterator[Control]:
-    """HTTP to a server that may not run yet."""
-    if is_url(left.server):
-        yield Control(parse_endpoint(left.server, os.environ))
-        return
+def _serving(left: RestoreNote, link: "Link") -> Iterator[Callable[[], bool]]:
+    """Whether the server serves, which may not run yet. By what its certificate is known is told by its process."""
     from ppagent.bench.tunnel import Tunnel
 
-    tunnel = Tunnel(target.live_host(target.hosts[0]).link, "127.0.0.1", int(left.server.rpartition("/")[2]))
+    direct = is_url(left.server)
+    port = parse_endpoint(left.server).port if direct else int(left.server.rpartition("/")[2])
+    tunnel = None if direct else Tunnel(link, "127.0.0.1", port)
+
+    def serves() -> bool:
+        address = parse_endpoint(left.server).host if direct else "127.0.0.1"
+        try:
+            link.open_tcp(address, port, timeout_s=ANSWER_S).close()
+            trust = LiveHost(link, port=port).way().trust
+        except PpagentError:  # the very question: nothing listens there, or nothing answers as SGLang does
+            return False
+        if tunnel is not None:
+            return answers(Control(through(tunnel, os.environ, trust)))
+        return answers(Control(over(parse_endpoint(left.server, os.environ), trust)))
+
     try:
-        yield Control(parse_endpoint(f"http://127.0.0.1:{tunnel.port}", os.environ))
+        yield serves
     finally:
-        tunnel.close()
+        if tunnel is not None:
+            tunnel.close()

@@ -31,6 +31,7 @@ from ppagent.targets.target import Artifact
 
 if TYPE_CHECKING:
     from ppagent.targets.remote.answers import Answers
+    from ppagent.targets.remote.http_client import Way
 
 _OVER_HTTP = (Artifact.SERVER_INFO, Artifact.LOADS)
 _HOST, _HTTP = "host", "http"
@@ -119,6 +120,10 @@ class LiveHost:
             self._to_begin.discard(_HOST)
             self._log.begin()
             in_background(lambda: self._inspection, lambda: self._cards)
+
+    def way(self) -> "Way":
+        """The way to the server's HTTP that was found to lead there. Raises ToolError."""
+        return self._answers.way()
 
     def source(self) -> RemoteSource:
         self.look()

@@ -7,6 +7,7 @@ slot. A new request joins the fullest slot that has room, as requests clump on t
 import asyncio
 import json
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable
@@ -60,6 +61,8 @@ class FakeServer:
     """Whether a connection is closed as soon as an answer is out, without saying so."""
     tokens_of_others: int = 0
     """Counted with every look at the metrics, as other people's traffic would be."""
+    tls: ssl.SSLContext | None = None
+    """Spoken where set."""
     served: int = 0
     settings: list[dict[str, Any]] = field(default_factory=list)
     generated: int = 0
@@ -93,7 +96,7 @@ class FakeServer:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
 
     @property
     def endpoint(self) -> Endpoint:
@@ -112,7 +115,7 @@ class FakeServer:
         asyncio.set_event_loop(self._loop)
 
         async def begin() -> None:
-            server = await asyncio.start_server(self._connection, "127.0.0.1", self.wanted_port)
+            server = await asyncio.start_server(self._connection, "127.0.0.1", self.wanted_port, ssl=self.tls)
             self.port = server.sockets[0].getsockname()[1]
             self._ticker = asyncio.ensure_future(self._turns())
             self._ready.set()
@@ -235,7 +238,8 @@ class FakeServer:
             writer.write(_response(500, '{"error": {"message": "out of luck"}}'))
             return True
         wanted = body["sampling_params"]["max_new_tokens"]
-        request = Running(body["text"], min(wanted, self.stops_early_at or wanted), time.monotonic())
+        prompt = body.get("text") or " ".join(map(str, body["input_ids"]))
+        request = Running(prompt, min(wanted, self.stops_early_at or wanted), time.monotonic())
         self.waiting.append(request)
         if not body.get("stream"):
             while request.tokens < request.wanted:

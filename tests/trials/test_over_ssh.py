@@ -48,7 +48,7 @@ def test_a_load_goes_through_the_tunnel_and_says_so(
 ) -> None:
     assert over_ssh(server, "bench", *LOAD, "--think-time", "0", "--seconds", "1") == 0
     told = capsys.readouterr().out
-    assert "ssh tunnel to box" in told
+    assert "through the SSH tunnel to box" in told
     assert "tok/s" in told
 
 

@@ -1,11 +1,12 @@
 import os
 import shlex
 import signal
+import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,9 @@ class Served:
 
     @property
     def control(self) -> Control:
-        return Control(parse_endpoint(self.url), timeout_s=3)
+        """The test's own view, which asks for no certificate."""
+        endpoint = replace(parse_endpoint(self.url), recognised_by=ssl._create_unverified_context())
+        return Control(endpoint, timeout_s=3)
 
     @property
     def limit(self) -> int | None:
@@ -65,7 +68,8 @@ def launched(folder: Path, *more: str) -> Served:
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
-    served = Served(process, f"http://127.0.0.1:{port}", log, argv)
+    secure = "--ssl-certfile" in more
+    served = Served(process, f"{'https' if secure else 'http'}://127.0.0.1:{port}", log, argv)
     _wait(lambda: answers(served.control))
     return served
 

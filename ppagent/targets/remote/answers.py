@@ -26,6 +26,8 @@ _INFO = ("/server_info", "/get_server_info")
 _LOADS = ("/v1/loads", "/get_load")
 """The first from 0.5.8 on, the second from 0.4.7 to 0.5.20."""
 _METRICS = "/metrics"
+_HEALTH = "/health"
+"""Answered at once and without a key (0.5.23, `srt/utils/auth.py`); any answer tells the way."""
 _REFUSED = (401, 403)
 
 Ways = Callable[[], Sequence[Way]]
@@ -53,6 +55,7 @@ class Answers:
     def __init__(self, way: Way, ask: AskSecret | None, others: Ways = tuple) -> None:
         self._place = f"{way.address} port {way.port} of {way.link.name}"
         self._keys = Keys(self._place, ask)
+        self._way = way
         self._client = way.client()
         self._others = others
         self._untried: list[Way] | None = None
@@ -66,6 +69,12 @@ class Answers:
         """Begins to ask for state, load and the first scrape, side by side. A person is asked for nothing yet."""
         self._to_come = {*_INFO, *_LOADS, _METRICS}
         in_background(*(lambda paths=paths: self._first_of(paths) for paths in (_INFO, _LOADS, (_METRICS,))))
+
+    def way(self) -> Way:
+        """The way that leads there. Where no request has shown it yet, one is made. Raises ToolError."""
+        if not self._settled:
+            self._once(_HEALTH, None)
+        return self._way
 
     @property
     def gives_metrics(self) -> bool:
@@ -183,7 +192,8 @@ class Answers:
                 self._untried = list(self._others())
             if not self._untried:
                 return False
-            self._client = self._untried.pop(0).client()
+            self._way = self._untried.pop(0)
+            self._client = self._way.client()
             return True
 
     def _said(self, error: ToolError) -> ToolError:

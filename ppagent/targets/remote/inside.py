@@ -35,11 +35,27 @@ def interpreter(server: Server) -> str:
 
 def run_python(link: Link, server: Server, source: str, arguments: Sequence[str], *, timeout_s: float) -> Ran:
     """Runs a Python program that is sent on standard input, isolated and without writing byte code."""
-    launcher = server.launcher
     words = [interpreter(server), "-I", "-B", "-", *arguments]
-    places = [launcher.cwd, launcher.env.get("PATH", ""), launcher.env.get("LD_LIBRARY_PATH", "")]
-    go = ["sh", "-c", _GO, "ppagent", *places, *words]
     if server.container:
         limit = ["timeout", "-k", "1", f"{timeout_s:g}"]
-        go = [*server.enter, *limit, *go]
-    return run(link, go, timeout_s=timeout_s, stdin=source.encode())
+        return run(link, [*server.enter, *limit, *_as_there(server, words)], timeout_s=timeout_s, stdin=source.encode())
+    return run(link, _as_there(server, words), timeout_s=timeout_s, stdin=source.encode())
+
+
+def python_words(server: Server, source: str) -> list[str]:
+    """The command that runs a Python program as `run_python` does, with its standard input left to whoever runs it."""
+    return [*server.enter, *_as_there(server, [interpreter(server), "-I", "-B", "-c", source])]
+
+
+def module_paths(server: Server) -> list[str]:
+    """Where the server's own Python looks for modules before it looks at what is installed."""
+    launcher = server.launcher
+    paths = [launcher.cwd] if "-m" in launcher.cmdline[:4] and launcher.cwd else []
+    return paths + [path for path in launcher.env.get("PYTHONPATH", "").split(":") if path]
+
+
+def _as_there(server: Server, words: Sequence[str]) -> list[str]:
+    """A command in the server's folder, with its paths."""
+    launcher = server.launcher
+    places = [launcher.cwd, launcher.env.get("PATH", ""), launcher.env.get("LD_LIBRARY_PATH", "")]
+    return ["sh", "-c", _GO, "ppagent", *places, *words]

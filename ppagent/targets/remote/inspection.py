@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ppagent.errors import NotRecorded, ToolError
-from ppagent.targets.remote.inside import interpreter, run_python
+from ppagent.targets.remote.inside import interpreter, module_paths, run_python
 from ppagent.targets.remote.link import End, Link, LinkLost
 from ppagent.targets.remote.sections import script
 from ppagent.targets.remote.servers import Server, option
@@ -57,11 +57,9 @@ def inspect_server(link: Link, server: Server, who: str) -> Inspection:
 def _question(server: Server) -> dict[str, object]:
     launcher = server.launcher
     env, home = launcher.env, launcher.env.get("HOME", "")
-    paths = [launcher.cwd] if "-m" in launcher.cmdline[:4] and launcher.cwd else []
-    paths += [path for path in env.get("PYTHONPATH", "").split(":") if path]
     return {
         "cwd": launcher.cwd,
-        "paths": paths,
+        "paths": module_paths(server),
         "model": _model(launcher.cmdline),
         "revision": option(launcher.cmdline, "--revision"),
         "hub": env.get("HF_HUB_CACHE") or env.get("HUGGINGFACE_HUB_CACHE") or "",
