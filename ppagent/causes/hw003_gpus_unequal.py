@@ -19,6 +19,8 @@ Remedies
     End or move what does not belong there; on mixed cards fewer layers for the weaker ones.
 """
 
+import re
+
 from ppagent.causes.cards import by_gpu, cite_all, numbers_by_gpu, without_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.sighting import every, trouble
@@ -27,6 +29,11 @@ from ppagent.evidence.evidence import FactValue
 from ppagent.evidence.facts import Facts
 
 WORTH_MENTIONING_MIB = 512.0
+
+_HARMLESS = re.compile(
+    r"(?:^|/)(?:Xorg|Xwayland|gnome-shell|kwin\w*|plasmashell|gdm\S*|sddm|nv-hostengine|dcgm\S*|nvidia-\w+)(?:\s|$)", re.I
+)
+"""Desktops and monitors: what they hold is small, also where it is not told how much (`[N/A]` in a container)."""
 
 
 class GpusUnequal:
@@ -74,7 +81,9 @@ def _intruders(facts: Facts) -> list[str]:
 
 def _memory_mib(process: FactValue) -> float:
     used = process.get("used_memory_mib") if isinstance(process, dict) else None
-    return float(used) if isinstance(used, int | float) else WORTH_MENTIONING_MIB
+    if isinstance(used, int | float):
+        return float(used)
+    return 0.0 if _HARMLESS.search(_named(process)) else WORTH_MENTIONING_MIB
 
 
 def _named(process: FactValue) -> str:
@@ -82,6 +91,11 @@ def _named(process: FactValue) -> str:
         return str(process)
     words = [str(process[key]) for key in ("name", "pid") if process.get(key) is not None]
     return " ".join(words) or "a process"
+
+
+def _with_memory(process: FactValue) -> str:
+    used = process.get("used_memory_mib") if isinstance(process, dict) else None
+    return f"{_named(process)} ({used:g} MiB)" if isinstance(used, int | float) else _named(process)
 
 
 def _kinds(facts: Facts) -> int:
@@ -129,7 +143,9 @@ def _clean(facts: Facts) -> Observation | None:
     if processes is None or _intruders(facts) or _kinds(facts) != 1 or _sizes(facts) > 1.1:
         return None
     cites = cite_all(facts, "gpu.names", "gpu.foreign_processes")
-    return Observation("cards of one kind, and nothing foreign of any size on them", cites, 0.02, 0.85)
+    small = [_with_memory(process) for process in every(facts, "gpu.foreign_processes")[0]]
+    beside = f": {', '.join(small[:3])}" if small else ""
+    return Observation(f"cards of one kind, and nothing foreign of any size on them{beside}", cites, 0.02, 0.85)
 
 
 def _free(facts: Facts) -> Remedy:

@@ -1,5 +1,6 @@
 """HW001-HW004: caps, heat, strangers on the cards, cards that fail."""
 
+import pytest
 from builders import facts_of, judged
 
 from ppagent.causes.catalog import cause_of
@@ -102,6 +103,20 @@ def test_a_foreign_process_with_gigabytes_is_named() -> None:
 def test_a_desktop_with_a_few_megabytes_is_no_stranger() -> None:
     desktop = {"gpu.names": NAMES, "gpu.foreign_processes": [{"name": "Xorg", "used_memory_mib": 9}]}
     assert judged(HW003, desktop).state == "refuted"
+
+
+@pytest.mark.parametrize("name", ["/usr/lib/xorg/Xorg", "/usr/bin/gnome-shell", "nv-hostengine", "nvidia-persistenced"])
+def test_a_desktop_or_monitor_is_mentioned_and_no_fault_whether_or_not_its_memory_is_told(name: str) -> None:
+    for told, says in (({"used_memory_mib": 300}, f"{name} 2211 (300 MiB)"), ({}, f"{name} 2211")):
+        beside = {"gpu.names": NAMES, "gpu.foreign_processes": [{"name": name, "pid": 2211, **told}]}
+        judgement = judged(HW003, beside)
+        assert judgement.state == "refuted"
+        assert judgement.against[0].says.endswith(f"on them: {says}")
+
+
+def test_a_process_of_unknown_memory_that_is_no_desktop_may_be_anybodys_work() -> None:
+    beside = {"gpu.names": NAMES, "gpu.foreign_processes": [{"name": "/opt/xorg-train/python", "pid": 2211}]}
+    assert judged(HW003, beside).state == "supported"
 
 
 def test_cards_of_two_kinds_are_unequal() -> None:

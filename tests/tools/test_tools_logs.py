@@ -195,6 +195,24 @@ def test_batches_that_end_while_the_server_speaks_on_ended_in_the_middle_of_work
     assert facts_of(run(Trouble(), log(*lines))).flag("log.ended_running") is False
 
 
+def test_requests_that_their_clients_gave_up_did_not_hang() -> None:
+    remark = f"[{at(200)}] Some other remark of the server"
+    gone = f"[{at(25)}] Abort running request. req.rid='7'"
+    late = f"[{at(150)}] Abort running request. req.rid='7'"
+    flushed = f"[{at(190)}] Cache flushed successfully!"
+    lines = [decode(20), decode(22)]
+    assert facts_of(run(Trouble(), log(*lines, gone, remark))).flag("log.ended_running") is False
+    assert facts_of(run(Trouble(), log(*lines, late, remark))).flag("log.ended_running") is True
+    assert facts_of(run(Trouble(), log(*lines, flushed, remark))).flag("log.ended_running") is False
+
+
+def test_a_client_that_left_is_told_of_as_harmless() -> None:
+    error = "ValueError: Request is disconnected from the client side (type 1). Abort request obj.rid='3c1f'"
+    facts = facts_of(run(Trouble(), log(decode(20), "Traceback (most recent call last):", error, decode(22))))
+    assert facts.number("trouble.client_gone") == 1
+    assert "trouble.value_error" not in facts
+
+
 def test_prefill_without_decode_is_told() -> None:
     assert facts_of(run(Trouble(), log(prefill(20)))).flag("log.ended_without_decode") is True
     assert facts_of(run(Trouble(), log(prefill(20), decode(21)))).flag("log.ended_without_decode") is False

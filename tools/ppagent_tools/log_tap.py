@@ -8,6 +8,7 @@ from datetime import datetime
 
 from ppagent.sglang.logs.prefix import Ranks, Unwrapped, parse_ranks, unwrap
 
+LONGEST_LOOKED_AT = 400
 IDLE_S = 10.0
 """A silence of all batch lines longer than this may be idleness, so a gap that holds one is no stall."""
 
@@ -24,6 +25,10 @@ _BATCH = b" batch"
 _HTTP = b"HTTP/1."
 _UNHEALTHY = re.compile(rb"/health\S* HTTP/1\.\d\W+50\d")
 """A health check that fails: what an idle server never prints, and a hung one does."""
+_GONE = re.compile(rb"\b[Aa]bort(?:ed|ing)?\b[^\n]{0,40}\breq|disconnected from the client|[Cc]lient disconnected")
+"""A request that its client gave up, so that nothing runs on though no batch says so."""
+_FLUSHED = b"Cache flushed successfully"
+"""Said only by a scheduler that holds no request (srt/managers/scheduler.py, flush_cache)."""
 MOST_KNOWN = 4096
 
 Note = Callable[[bytes, float | None], None]
@@ -66,6 +71,11 @@ class LaunchTap:
     lanes: dict[Ranks, Lane] = field(default_factory=dict)
     last_remark: str = ""
     """Time of the last line that is neither a batch nor an HTTP access; a failed health check counts."""
+
+    last_gone: str = ""
+    """Time of the last line that tells of a request given up by its client."""
+    last_idle: str = ""
+    """Time of the last line that only a server without work says."""
 
     @property
     def lane(self) -> Lane | None:
@@ -134,7 +144,12 @@ class LogTap:
             if mark in line:
                 self._mark(name, line)
         if line[:1] == b"[" and line[1:5].isdigit():
-            self.launches[-1].last_remark = line[1:20].decode("ascii", errors="replace")
+            current, at = self.launches[-1], line[1:20].decode("ascii", errors="replace")
+            current.last_remark = at
+            if _GONE.search(line[:LONGEST_LOOKED_AT]):
+                current.last_gone = at
+            elif _FLUSHED in line:
+                current.last_idle = at
 
     def _mark(self, name: str, line: bytes) -> None:
         current = self.launches[-1]

@@ -91,7 +91,17 @@ def _ended_running(log: HostLog) -> bool | None:
     if any(at is None or at >= ended for at in hung):
         return bool(busy)
     remark = _moment(log.tap.last_remark)
-    return bool(busy) and remark is not None and remark - ended >= timedelta(seconds=GOES_ON_S)
+    if not busy or remark is None or _given_up(log, ended):
+        return False
+    return remark - ended >= timedelta(seconds=GOES_ON_S)
+
+
+def _given_up(log: HostLog, ended: datetime) -> bool:
+    """Whether what ran at the last batch was given up by its clients at about that time, or the server said afterwards
+    that it holds nothing. Clients that give up much later do so because nothing comes."""
+    gone, idle = _moment(log.tap.last_gone), _moment(log.tap.last_idle)
+    soon = gone is not None and timedelta() <= gone - ended < timedelta(seconds=SILENT_S)
+    return soon or (idle is not None and idle >= ended)
 
 
 def _last_line(stretch: Stretch) -> str:

@@ -149,6 +149,14 @@ RUN_KINDS: tuple[TroubleKind, ...] = (
 
 GENERIC_KINDS: tuple[TroubleKind, ...] = (
     TroubleKind(
+        id="client_gone",
+        severity="info",
+        marks=(b"is disconnected from the client side",),
+        pattern=r"Request is disconnected from the client side \(type (?P<where>\d)\)",
+        note="A client left before its answer was whole; its request is given up (tokenizer_manager.py, 0.5.0-0.5.23).",
+        harmless=True,
+    ),
+    TroubleKind(
         id="assertion",
         severity="error",
         marks=(b"AssertionError",),
