@@ -29,14 +29,28 @@ def run(args: argparse.Namespace) -> int:
     """A flag to explain is an option that the parser does not know."""
     match [*args.unknown, *args.names]:
         case []:
+            _no_version("Without a flag", args)
             sys.stdout.write(_list())
         case [str(name)] if _CAUSE_ID.fullmatch(name):
+            _no_version(f"{name.upper()} is a cause, and", args)
             sys.stdout.write(_page(name))
         case [str(flag)]:
             sys.stdout.write(_flag(flag, args.version, args.tree, args.target))
         case words:
             raise UserError(f"{' '.join(words)} is more than one name.", "Explain one cause or flag at a time.")
     return 0
+
+
+def _no_version(why: str, args: argparse.Namespace) -> None:
+    """Raises UserError where a version is named and no flag, which alone differs from version to version."""
+    named = [
+        name
+        for name, value in (("--version", args.version), ("--tree", args.tree), ("--target", args.target))
+        if value is not None
+    ]
+    if named:
+        wrong = f"{why} {' and '.join(named)} change{'s' * (len(named) == 1)} nothing."
+        raise UserError(wrong, "Name a flag too, such as --pp-size, or list a version's with `ppagent flags`.")
 
 
 def _list() -> str:

@@ -41,3 +41,18 @@ def test_what_is_neither_cause_nor_flag_is_wrong_usage(capsys: pytest.CaptureFix
 def test_one_name_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "PP001", "PP002"]) == ExitStatus.USAGE
     assert "more than one name" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        (["--version", "0.5.10"], "Without a flag --version changes nothing."),
+        (["PP001", "--version", "0.5.10"], "PP001 is a cause, and --version changes nothing."),
+        (["pp001", "--tree", "x", "--target", "y"], "PP001 is a cause, and --tree and --target change nothing."),
+    ],
+)
+def test_a_version_without_a_flag_is_refused(words: list[str], wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", *words]) == ExitStatus.USAGE
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert f"ppagent: {wrong} Name a flag too" in shown.err
