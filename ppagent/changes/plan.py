@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from ppagent.causes.cause import Advice, Declined, Remedy
 from ppagent.causes.judge import Judgement
+from ppagent.changes.alternative import single_request
 from ppagent.changes.commands import Installed, live_command, relaunch_command
 from ppagent.changes.forecasts import forecast
 from ppagent.changes.merge import Step, steps_of
@@ -20,6 +21,7 @@ def make_plan(supported: Sequence[Judgement], facts: Facts) -> Plan:
     advice = [judgement.cause.advise(facts) for judgement in supported]
     remedies, lacking = _spelled(advice, installed)
     declined = [*(_named(d, installed) for a in advice for d in a.declined), *lacking]
+    declined += single_request([judgement.cause.id for judgement in supported], facts)
     proposals: list[Proposal] = []
     for step in steps_of(remedies):
         made = _proposal(f"P{len(proposals) + 1}", step, installed, facts)
