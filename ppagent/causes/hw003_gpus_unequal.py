@@ -31,7 +31,8 @@ from ppagent.evidence.facts import Facts
 WORTH_MENTIONING_MIB = 512.0
 
 _HARMLESS = re.compile(
-    r"(?:^|/)(?:Xorg|Xwayland|gnome-shell|kwin\w*|plasmashell|gdm\S*|sddm|nv-hostengine|dcgm\S*|nvidia-\w+)(?:\s|$)", re.I
+    r"(?:^|/)(?:Xorg|Xwayland|gnome-shell|kwin\w*|plasmashell|gdm\S*|sddm|nv-hostengine|dcgm\S*|nvidia-\w+)(?:\s|$)",
+    re.I,
 )
 """Desktops and monitors: what they hold is small, also where it is not told how much (`[N/A]` in a container)."""
 
