@@ -87,13 +87,14 @@ def parse_endpoint(url: str, keys: Mapping[str, str] | None = None) -> Endpoint:
         host=parts.hostname,
         port=port or (443 if parts.scheme == "https" else 80),
         path=parts.path.rstrip("/"),
-        headers=_bearer(api_key),
-        admin_headers=_bearer(admin_key),
+        headers=bearer(api_key),
+        admin_headers=bearer(admin_key),
         route=_route(parts.hostname),
     )
 
 
-def _bearer(key: str) -> dict[str, str]:
+def bearer(key: str) -> dict[str, str]:
+    """The header that a key goes in; none for no key."""
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 

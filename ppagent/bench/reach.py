@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ppagent.bench.control import Control
 from ppagent.bench.endpoint import Endpoint, is_url, parse_endpoint
+from ppagent.bench.key import let_in_by
 from ppagent.errors import NotRecorded, UserError
 
 if TYPE_CHECKING:
@@ -45,17 +46,24 @@ def reach(text: str, port: int | None, environ: Mapping[str, str]) -> Reached:
     reached. An address on this machine is looked at as `local` is, once its host is needed."""
     if is_url(text):
         endpoint = parse_endpoint(text, environ)
-        return Reached(endpoint.name, endpoint)
+        return let_in(Reached(endpoint.name, endpoint))
     from ppagent.targets.open_live import is_live, open_live
 
     if not is_live(text):
         raise UserError(f"{text} is no live server.", _ADVICE)
     target = open_live(text, port=port)
     try:
-        return reach_target(target, port, environ, text)
+        return let_in(reach_target(target, port, environ, text))
     except BaseException:
         target.close()
         raise
+
+
+def let_in(reached: Reached) -> Reached:
+    """The same with the key that it wants, which a person at the terminal is asked for where the environment has none
+    that it takes."""
+    reached.endpoint = let_in_by(reached.endpoint, reached.name)
+    return reached
 
 
 def reach_target(target: "LiveTarget", port: int | None, environ: Mapping[str, str], text: str = "") -> Reached:
@@ -64,6 +72,7 @@ def reach_target(target: "LiveTarget", port: int | None, environ: Mapping[str, s
     certificate is trusted among them."""
     host = target.live_host(target.hosts[0])
     name, way = name_of(target, port), host.way()
+    environ = {**environ, "SGLANG_API_KEY": host.typed_key} if host.typed_key else environ
     if host.link.kind == "local":
         endpoint = over(parse_endpoint(_url(way.address, way.port, way.trust is not None), environ), way.trust)
         return Reached(name, endpoint, host, target.close)

@@ -125,6 +125,11 @@ class LiveHost:
         """The way to the server's HTTP that was found to lead there. Raises ToolError."""
         return self._answers.way()
 
+    @property
+    def typed_key(self) -> str:
+        """The server's API key where a person was asked for it before; empty otherwise."""
+        return self._answers.typed_key
+
     def source(self) -> RemoteSource:
         self.look()
         return self._once.get("source", self._source)

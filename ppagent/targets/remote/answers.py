@@ -77,6 +77,11 @@ class Answers:
         return self._way
 
     @property
+    def typed_key(self) -> str:
+        """The API key that a person typed and the server took; empty for none."""
+        return self._keys.typed
+
+    @property
     def gives_metrics(self) -> bool:
         """Whether /metrics is answered without anybody's being asked for a key."""
         return self._first_of((_METRICS,)).status == 200

@@ -19,6 +19,8 @@ class Keys:
         self._ask = ask
         self._held = [key for name in KEY_VARIABLES if (key := os.environ.get(name))]
         self._asked = False
+        self.typed = ""
+        """What a person typed and the server took."""
 
     def at_hand(self) -> tuple[str | None, ...]:
         """The keys to try, and last none at all."""
@@ -40,6 +42,7 @@ class Keys:
     def taken(self, key: str) -> None:
         """A key opened something, and is tried first from now on."""
         self._held.insert(0, key)
+        self.typed = key
 
     def turned_down(self, path: str) -> ToolError:
         """What to say where the typed key does not open `path`."""
