@@ -1,5 +1,6 @@
 """Loads and trials on a server that speaks TLS, whose host alone is reached: the tunnel carries TLS as it is."""
 
+import json
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -8,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from ppagent.cli.main import main
+from ppagent.cli.try_restore import _serving
+from ppagent.targets.remote.local_link import LocalLink
 from ppagent.trials.note import RestoreNote, all_notes, write_note
 from tests.fixtures.certificates import Authority
 from tests.fixtures.sshd import MISSING, Sshd
@@ -122,3 +125,32 @@ def test_a_known_authority_vouches_for_the_hosts_own_name_and_for_no_other(
     (tmp_path / "authority" / f"{name}.pem").write_text("not to be read\n")
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
     assert run("ssh://box", server, "bench", *SHORT) == status
+
+
+def test_a_relaunch_is_measured_and_rolled_back(
+    start: Callable[..., Served], box: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ppagent.trials.relaunch.ITSELF_S", 0.2)
+    monkeypatch.setattr("ppagent.trials.watch.BETWEEN_LOOKS_S", 0.1)
+    server = start("llm.example.org")
+    change = {"set": {"--pp-max-micro-batch-size": "2"}, "unset": [], "env": {}}
+    report = tmp_path / "report.json"
+    report.write_text(json.dumps({"proposals": [{"id": "P1", "kind": "relaunch", "change": change}]}))
+    words = ["--proposal", "P1", "--report", str(report), "--yes", "5", "--keep", "never", "--no-answers"]
+    assert run("ssh://box", server, "try", *words, *LOAD, "--seconds", "1", "--turnovers", "1") == 0
+    assert (server.limit, all_notes()) == (16, ())
+    assert _pids(server.url) != [server.process.pid]
+
+
+@pytest.mark.parametrize("name", ["ssh://box/{port}", "https://127.0.0.1:{port}"])
+def test_whether_it_serves_is_told_while_it_does_and_once_it_is_gone(
+    name: str, start: Callable[..., Served], box: Sshd
+) -> None:
+    server = start("llm.example.org")
+    left = RestoreNote("relaunch", name.format(port=server.url.rpartition(":")[2]))
+    with _serving(left, LocalLink()) as serves:
+        assert serves()
+        for pid in _pids(server.url):
+            os.kill(pid, signal.SIGKILL)
+        server.process.wait(5)
+        assert not serves()
