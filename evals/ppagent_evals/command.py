@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from ppagent.cli.common import NumberFrom
+from ppagent.cli.common import NumberFrom, write_file
 from ppagent.errors import ExitStatus, UserError
 from ppagent.report.filled import filled
 from ppagent.report.room import columns
@@ -71,8 +71,6 @@ def run(args: argparse.Namespace) -> int:
     summaries = [summarise(name, rows) for name, rows in results.items()]
     spoiled = _spoiled(recordings, next(iter(brains.values())), args.workers) if args.perturb else []
     document = json.dumps(as_document(summaries, results, spoiled), indent=2)
-    if args.json is not None:
-        args.json.write_text(document + "\n", encoding="utf-8")
     match args.format:
         case "json":
             print(document)
@@ -82,6 +80,8 @@ def run(args: argparse.Namespace) -> int:
             parts = _text(args, results, summaries, spoiled)
             parts += [_calibration(recordings, results, spoiled)] if args.calibration else []
             print("\n\n".join(part for part in parts if part))
+    if args.json is not None:
+        write_file(args.json, document + "\n")
     return ExitStatus.OK if summaries[0].passed >= args.min_score else ExitStatus.FAILURE
 
 

@@ -2,9 +2,12 @@
 
 import argparse
 import math
+import os
+import shutil
 import sys
 from pathlib import Path
 
+from ppagent.cli.streams import NO_ROOM
 from ppagent.errors import ExitStatus, UserError
 
 TARGET_HELP = "a recording's folder, a log file, - for pasted text, local, or ssh://[user@]host (several with commas)"
@@ -34,15 +37,42 @@ PORT = NumberFrom(1, "port", whole=True, most=65_535)
 
 
 def write_file(path: Path, text: str) -> None:
-    """Writes a report to a file. Raises UserError where the file cannot be written."""
+    """Writes a report to a file, whole or not at all: what the file held stays until the new text is on the disk.
+    Raises UserError where the file cannot be written."""
+    data = text.encode("utf-8", errors="backslashreplace")
     try:
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)  # a device, or a pipe
+        else:
+            _put_in_place(path.resolve(), data)
+    except (OSError, RuntimeError) as error:
+        full = isinstance(error, OSError) and error.errno in NO_ROOM
         raise UserError(
-            f"{path} cannot be written: {error.strerror or error}.",
-            "Name a file in a folder that exists and is yours.",
+            f"{path} cannot be written: {getattr(error, 'strerror', None) or error}.",
+            "Make room there, or name a file elsewhere."
+            if full
+            else "Name a file in a folder that exists and is yours.",
             ExitStatus.FAILURE,
         ) from error
+
+
+def _put_in_place(path: Path, data: bytes) -> None:
+    part = path.with_name(f".{path.name[:200]}.{os.getpid()}.part")
+    try:
+        file = part.open("xb")
+    except PermissionError:
+        if not path.exists():
+            raise
+        path.write_bytes(data)  # the file is ours and its folder is not
+        return
+    try:
+        with file:
+            file.write(data)
+        if path.exists():
+            shutil.copymode(path, part)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def somebody_there() -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppagent.cli.common import PORT, TARGET_HELP, NumberFrom, note, somebody_there, write_file
-from ppagent.errors import ExitStatus
+from ppagent.errors import ExitStatus, UserError
 
 if TYPE_CHECKING:
     from ppagent.agent.approvals import Approver
@@ -131,7 +131,11 @@ def _watch(call: "ToolCall") -> None:
 def _deliver(found: "Investigation", form: str, output: Path | None) -> None:
     text = _rendered(found, form)
     if output is not None:
-        write_file(output, text)
+        try:
+            write_file(output, text)
+        except UserError:
+            sys.stdout.write(text)  # asking a server may have taken minutes, and is not done again for a full disk
+            raise
         note(f"the report is in {output}")
     elif form == "text":
         from ppagent.report.document import document_of
