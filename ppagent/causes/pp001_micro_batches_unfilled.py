@@ -124,9 +124,11 @@ def _refusal(facts: Facts, limit: int, filled: float, requests: float) -> Declin
         why = "the ring turn hardly grows with requests, so spreading makes cards busy and users no faster"
         return Declined("--pp-max-micro-batch-size", why, line.cites)
     forecast = forecast_limit(ring, limit, round(requests))
-    if forecast.effect is Effect.HURTS:
+    if forecast.effect in (Effect.HURTS, Effect.HARDLY):
         low, high = forecast.forecast.low, forecast.forecast.high
         why = f"limit {limit} is forecast at {low:.3g}-{high:.3g} tok/s against {forecast.forecast.baseline:.3g} now"
+        if forecast.effect is Effect.HARDLY:
+            why += f": cards would be busy {forecast.busy_then:.0%} of the time, {forecast.busy_now:.0%} now, for little"
         return Declined("--pp-max-micro-batch-size", f"{why} ({forecast.forecast.regime})", line.cites)
     return None
 

@@ -82,6 +82,24 @@ def test_a_ring_whose_turn_does_not_grow_is_not_sold_a_spread() -> None:
     assert "--pp-max-micro-batch-size" in [d.lever for d in advice.declined]
 
 
+def test_a_spread_that_is_forecast_to_change_little_is_not_sold_and_what_it_does_to_the_cards_is_said() -> None:
+    dense = {
+        "args.pp_size": 4,
+        "internal.max_running_requests": 4096,
+        "decode.lines": 50,
+        "decode.running_req.p95": 8,
+        "bench.levels": [
+            level(1, 25.43, mean_itl_ms=39.21),
+            level(4, 98.82, mean_itl_ms=40.32),
+            level(8, 192.14, mean_itl_ms=41.61),
+        ],
+    }
+    advice = cause_of("PP001").advise(facts_of(dense))
+    assert advice.remedies == ()
+    # By hand: 8 requests at one request's own 39.21 ms and 2 % of noise are 208 tok/s, 8 % over those of now.
+    assert "limit 2 is forecast at 182-208 tok/s against 192 now: cards would be busy" in advice.declined[1].why
+
+
 def test_without_any_sight_of_the_load_the_fill_cannot_be_told_and_the_probe_is_named() -> None:
     judgement = judged(cause_of("PP001"), {"args.pp_size": 8, "decode.lines": 20})
     assert judgement.state == "cannot_tell"
