@@ -43,7 +43,7 @@ def arguments_known(facts: Facts) -> bool:
 
 
 def _arg(facts: Facts, field: str, default: float) -> Known | None:
-    fact = facts.arg(field)
+    fact = facts.numeric_arg(field)
     if fact is not None and fact.number is not None:
         return Known(fact.number, (fact.evidence,), f"{field} {fact.number:g}")
     if not arguments_known(facts):
@@ -86,9 +86,8 @@ def slots(facts: Facts) -> Known | None:
 
 def running_cap(facts: Facts) -> Known | None:
     """max_running_requests of one scheduler as it took effect, else as it was asked for."""
-    fact = facts.first("internal.max_running_requests", "start.max_running_requests") or facts.arg(
-        "max_running_requests"
-    )
+    fact = facts.first("internal.max_running_requests", "start.max_running_requests")
+    fact = fact or facts.numeric_arg("max_running_requests")
     if fact is None or fact.number is None:
         return None
     return Known(fact.number, (fact.evidence,), f"max_running_requests {fact.number:g}")
@@ -97,7 +96,7 @@ def running_cap(facts: Facts) -> Known | None:
 def slot_limit(facts: Facts) -> Known | None:
     """Requests that one slot admits: the scheduler's own value, the flag, else max_running_requests // pp_size."""
     fact = facts.first("internal.slot_limit")
-    fact = fact or facts.arg("pp_max_micro_batch_size") or facts.arg("max_micro_batch_size")
+    fact = fact or facts.numeric_arg("pp_max_micro_batch_size") or facts.numeric_arg("max_micro_batch_size")
     if fact is not None and fact.number is not None:
         return Known(fact.number, (fact.evidence,), f"slot limit {fact.number:g}")
     cap, ring = running_cap(facts), stages(facts)

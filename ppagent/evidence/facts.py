@@ -91,8 +91,14 @@ class Facts:
         """A server argument by its field name: as the server has it, else as it was requested."""
         return self.first(f"args.{field}", f"launch.{field}")
 
+    def numeric_arg(self, field: str) -> Fact | None:
+        """A server argument that must be a number, from the first of both that states one: a server's answer that
+        holds something else there tells nothing, and hides nothing."""
+        stated = (self.get(f"args.{field}"), self.get(f"launch.{field}"))
+        return next((fact for fact in stated if fact is not None and fact.number is not None), None)
+
     def arg_number(self, field: str) -> float | None:
-        fact = self.arg(field)
+        fact = self.numeric_arg(field)
         return None if fact is None else fact.number
 
     def arg_flag(self, field: str) -> bool | None:
