@@ -128,7 +128,8 @@ def _refusal(facts: Facts, limit: int, filled: float, requests: float) -> Declin
         low, high = forecast.forecast.low, forecast.forecast.high
         why = f"limit {limit} is forecast at {low:.3g}-{high:.3g} tok/s against {forecast.forecast.baseline:.3g} now"
         if forecast.effect is Effect.HARDLY:
-            why += f": cards would be busy {forecast.busy_then:.0%} of the time, {forecast.busy_now:.0%} now, for little"
+            busy = f"{forecast.busy_then:.0%} of the time, {forecast.busy_now:.0%} now"
+            why += f": cards would be busy {busy}, for little"
         return Declined("--pp-max-micro-batch-size", f"{why} ({forecast.forecast.regime})", line.cites)
     return None
 
