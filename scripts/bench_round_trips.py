@@ -1,6 +1,6 @@
 """How long one look at a host takes against plain `ssh` with the same commands, without and with added latency.
 
-    python scripts/bench_round_trips.py [--latency-ms 150] [--rounds 3] [--whole] [--no-plain]
+    python scripts/bench_round_trips.py [--latency-ms 150] [--rounds 3] [--whole] [--no-plain] [--plain-rounds 3]
 
 A real sshd and a stand-in for an SGLang server run on loopback; a relay in front of the sshd holds every byte back for
 half the latency each way. One look: connect, survey, what is installed, log, state, load, one scrape of the metrics;
@@ -10,17 +10,20 @@ the time in which it watches metrics and cards. Times are medians; ratios are of
 that stand one after another is (shortest time with latency - shortest time without) / latency; of a real line it is one
 more, since the relay takes the connection itself.
 
-Measured on two cores that others used too, so that seconds are rough; "before" fetched one thing after another. The
-round trips of a look now were counted at 1000 ms, where the machine's own time matters least (8.8 s); 4 of the 8 are
-the log-in, 1 opens channels, 1 starts their shells, 1 is the survey, 1 all the rest.
+What is measured is said as it comes, and the table is printed after each round: one takes two minutes on an idle
+machine, nearly all of it plain ssh (`--plain-rounds 1` measures that once).
+
+Measured on two cores, "before" while others used them too, so that its seconds are rough; it fetched one thing after
+another. The round trips of a look now were counted at 1000 ms, where the machine's own time matters least (8.8 s); 4 of
+the 8 are the log-in, 1 opens channels, 1 starts their shells, 1 is the survey, 1 all the rest.
 
                             0 ms    150 ms    round trips
     one look, before       1.6 s     5.1 s             23
-    one look, now          1.5 s     3.2 s              8
-    ssh, one connection   13.4 s    27.1 s             91
-    ssh, new each time    30.3 s    68.2 s            252
+    one look, now          1.0 s     1.9 s              8
+    ssh, one connection    7.8 s    20.5 s             85
+    ssh, new each time    15.0 s    56.1 s            274
     diagnose, before      29.1 s    33.3 s             28
-    diagnose, now         14.5 s    15.0 s              3 (the rest passes while metrics are watched)
+    diagnose, now         11.3 s    12.5 s              9 (the rest passes while metrics are watched)
 """
 
 import argparse
@@ -49,6 +52,7 @@ from tests.fixtures.fake_server import FakeServer  # noqa: E402
 from tests.fixtures.sshd import MISSING, Sshd  # noqa: E402
 
 Times = dict[str, float]
+LONGEST_S = 300.0
 ARTIFACTS = (Artifact.LAUNCH, Artifact.PROCESSES, Artifact.ENVIRONMENT, Artifact.HOST, Artifact.VERSION,
              Artifact.PACKAGES, Artifact.MODEL_CONFIG, Artifact.SERVER_INFO, Artifact.LOADS)  # fmt: skip
 
@@ -128,9 +132,21 @@ def same_by_hand(port: int, log: Path) -> list[str]:
     return [*commands, python, *fetch, f"cat {log}"]
 
 
+def ended(
+    words: list[str], env: dict[str, str] | None = None, check: bool = False
+) -> "subprocess.CompletedProcess[bytes]":
+    """Runs a command without input; one that does not end is named and ends the benchmark."""
+    try:
+        return subprocess.run(
+            words, env=env, check=check, capture_output=True, stdin=subprocess.DEVNULL, timeout=LONGEST_S
+        )
+    except subprocess.TimeoutExpired as error:
+        raise SystemExit(f"it did not end within {LONGEST_S:g} s: {' '.join(words)[:200]}") from error
+
+
 def by_ssh(config: Path, commands: list[str], *options: str) -> None:
     for command in commands:
-        subprocess.run(["ssh", "-F", str(config), *options, "box", command], check=False, capture_output=True)
+        ended(["ssh", "-F", str(config), *options, "box", command])
 
 
 @contextmanager
@@ -147,7 +163,7 @@ def whole_diagnosis(config: Path, port: int) -> None:
     env = {**os.environ, "PPAGENT_SSH_CONFIG": str(config), "PYTHONPATH": os.pathsep.join(roots)}
     alias = config.name.removeprefix("config-")
     words = [sys.executable, "-m", "ppagent", "diagnose", f"ssh://{alias}", "--port", str(port), "--format", "json"]
-    done = subprocess.run(words, env=env, capture_output=True, check=False)
+    done = ended(words, env)
     if not done.stdout:
         raise SystemExit(done.stderr.decode(errors="replace"))
 
@@ -158,7 +174,9 @@ def timed_s(work: Callable[[], None]) -> float:
     return time.perf_counter() - began
 
 
-def measure(sshd: Sshd, server: FakeServer, latency_ms: float, folder: Path, args: argparse.Namespace) -> Times:
+def measure(
+    sshd: Sshd, server: FakeServer, latency_ms: float, folder: Path, args: argparse.Namespace, plain: bool
+) -> Times:
     """One time for each way, through a relay of that latency."""
     relay = Relay(sshd.port, latency_ms / 2000)
     own, sshd.port = sshd.port, relay.port
@@ -173,18 +191,24 @@ def measure(sshd: Sshd, server: FakeServer, latency_ms: float, folder: Path, arg
     ways = {"ppagent, one look": lambda: one_look(config, server.port)}
     if args.whole:
         ways["ppagent diagnose"] = lambda: whole_diagnosis(config, server.port)
-    if not args.no_plain:
+    if plain:
         ways |= {"ssh, one connection": with_master, "ssh, new each time": lambda: by_ssh(config, commands)}
+    times: Times = {}
     try:
-        return {name: timed_s(way) for name, way in ways.items()}
+        for name, way in ways.items():
+            times[name] = timed_s(way)
+            print(f"{name}, {latency_ms:g} ms: {times[name]:.2f} s", file=sys.stderr, flush=True)
     finally:
         relay.close()
+    return times
 
 
 def table(pairs: Sequence[tuple[Times, Times]], latency_ms: float) -> Iterator[str]:
     """A line for each way."""
     yield f"{'':22}{'0 ms':>9}{'ratio':>8}{f'{latency_ms:g} ms':>10}{'ratio':>8}{'round trips':>13}"
-    near, far = ({way: [pair[side][way] for pair in pairs] for way in pairs[0][0]} for side in (0, 1))
+    near, far = (
+        {way: [pair[side][way] for pair in pairs if way in pair[side]] for way in pairs[0][0]} for side in (0, 1)
+    )
     first_near, first_far = (statistics.median(next(iter(side.values()))) for side in (near, far))
     for way, near_s in near.items():
         at_once, later = statistics.median(near_s), statistics.median(far[way])
@@ -197,6 +221,7 @@ def main() -> None:
     parser.add_argument("--latency-ms", type=float, default=150.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--whole", action="store_true", help="a whole ppagent diagnose too")
+    parser.add_argument("--plain-rounds", type=int, default=3, help="in how many of the rounds plain ssh is measured")
     parser.add_argument("--no-plain", action="store_true", help="leave plain ssh out")
     args = parser.parse_args()
     if MISSING:
@@ -209,16 +234,24 @@ def main() -> None:
         sshd.known_hosts.write_text(known + "box " + known.split(" ", 1)[1])
         try:
             one_look(sshd.ssh_config("warm-up"), server.port)
-            pairs = [
-                (measure(sshd, server, 0, folder, args), measure(sshd, server, args.latency_ms, folder, args))
-                for _ in range(args.rounds)
-            ]
+            pairs: list[tuple[Times, Times]] = []
+            for number in range(args.rounds):
+                plain = not args.no_plain and number < args.plain_rounds
+                near, far = (measure(sshd, server, ms, folder, args, plain) for ms in (0, args.latency_ms))
+                pairs.append((near, far))
+                show(pairs, args.latency_ms)
         finally:
             sshd.stop()
             server.stop()
-    count = len(same_by_hand(0, folder))
-    print(f"one look: {count} commands and requests; latency added: {args.latency_ms:g} ms a round trip\n")
-    print("\n".join(table(pairs, args.latency_ms)))
+
+
+def show(pairs: Sequence[tuple[Times, Times]], latency_ms: float) -> None:
+    """What the rounds so far come to."""
+    count = len(same_by_hand(0, Path("log")))
+    print(
+        f"\none look: {count} commands and requests; latency added: {latency_ms:g} ms a round trip; round {len(pairs)}"
+    )
+    print("\n".join(table(pairs, latency_ms)), flush=True)
 
 
 if __name__ == "__main__":
