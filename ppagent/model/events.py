@@ -168,8 +168,7 @@ class _Run:
     def _forward(self, k: int, batch: Batch, host_ms: float, not_before_ms: float) -> None:
         work_ms = batch.work_ms[k]
         launched_ms = host_ms + self.launch_ms[k]
-        begun_ms = launched_ms if self.launch is Launch.EMULATED else host_ms
-        start_ms = max(begun_ms, self.free[k], not_before_ms)
+        start_ms = max(host_ms, self.free[k], not_before_ms)
         if k:
             start_ms = max(start_ms, batch.done_ms + self.ring.hop_ms)
         end_ms = max(start_ms + work_ms, launched_ms)
@@ -210,8 +209,8 @@ class _Run:
         self.held += 1
         if self.load.lockstep and self.held < self.load.clients:
             return
-        again_ms = now + self.load.client_ms + self.load.think_ms
         for index in range(self.held):
-            heapq.heappush(self.arrivals, (again_ms + index * self.load.gap_ms, self.serial))
+            again_ms = now + self.load.pause_ms(self.draw) + index * self.load.gap_ms
+            heapq.heappush(self.arrivals, (again_ms, self.serial))
             self.serial += 1
         self.held = 0

@@ -30,8 +30,9 @@ class Row(BaseModel):
     """One measured run. Times are of one stage and one step; lists have one value a stage.
 
     `limit` None is the default limit. `arrival` trickle: each client sends on its own, first requests spread over
-    `start_spread_s`; burst: all send together, and again when all have their answers. `measured_tok_s_low` and `_high`
-    are the lowest and highest of repeated runs.
+    `start_spread_s`; burst: all send together, and again when all have their answers. Pauses are `think_s` long, give
+    or take the share `think_spread`. `host_ms` is the CPU's launch of a step, `around_ms` its work before and after it.
+    `measured_tok_s_low` and `_high` are the lowest and highest of repeated runs.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -42,11 +43,13 @@ class Row(BaseModel):
     stage_ms_per_tok: float = 0.0
     hop_ms: float = 0.0
     host_ms: float = 0.0
+    around_ms: float = 0.0
     limit: int | None = None
     depth: int = Field(default=0, ge=0)
     concurrency: int = Field(ge=1)
     arrival: Literal["trickle", "burst"]
     think_s: float = Field(default=0.0, ge=0)
+    think_spread: float = Field(default=0.0, ge=0, le=1)
     input_len: int = Field(default=64, ge=1)
     output_lens: tuple[int, int]
     measured_tok_s: float = Field(gt=0)
@@ -84,13 +87,14 @@ class Row(BaseModel):
         base_ms, extra_ms = (_each(values, self.pp) for values in (self.stage_ms, self.stage_ms_per_req))
         blocks, burst = self.device == "sync", self.arrival == "burst"
         # A blocking step takes its launch in; what the CPU does around it comes on top, and nothing hides it.
-        launch_ms, around_ms = (0.0, self.host_ms) if blocks else (self.host_ms, 0.0)
+        launch_ms, around_ms = (0.0, self.host_ms + self.around_ms) if blocks else (self.host_ms, self.around_ms)
         stages = tuple(Stage(base, extra, launch_ms) for base, extra in zip(base_ms, extra_ms, strict=True))
         load = Load(
             self.concurrency,
             self.input_len,
             self.output_lens,
             think_ms=1000 * self.think_s,
+            think_spread=self.think_spread,
             start_spread_ms=0.0 if burst else 1000 * self.start_spread_s,
             lockstep=burst,
         )

@@ -8,9 +8,8 @@ from enum import Enum, auto
 class Launch(Enum):
     """How the launch of a step on the CPU and its work on the device overlap.
 
-    OVERLAPS: the work begins with the first kernel, as on a GPU. EMULATED: it begins when the launch has returned, and
-    receives take no place in the device's queue: a clock that stands for a device. BLOCKS: the launch returns only when
-    the work is done.
+    OVERLAPS: the work begins with the first kernel, as on a GPU. EMULATED: so too, but receives take no place in the
+    device's queue: a clock that stands for a device. BLOCKS: the launch returns only when the work is done.
     """
 
     OVERLAPS = auto()
@@ -22,6 +21,7 @@ class Launch(Enum):
 class Load:
     """A closed loop: `clients` users, each with one request in flight and a pause of `think_ms` after each answer.
 
+    `think_spread` is how much longer or shorter a pause may be, as a share: people fall into no step with a ring.
     Output lengths are uniform over `output_tokens` (low, high), first requests come at random over `start_spread_ms`
     (0: all at once). `client_ms` is what an answer's end costs on the way out and back in (detokenising, HTTP). With
     `lockstep` the next round starts only when all answers of the last one are there, as a batch job sends; even
@@ -32,6 +32,7 @@ class Load:
     prompt_tokens: int = 64
     output_tokens: tuple[int, int] = (40, 40)
     think_ms: float = 0.0
+    think_spread: float = 0.0
     start_spread_ms: float = 0.0
     client_ms: float = 1.0
     lockstep: bool = False
@@ -46,6 +47,12 @@ class Load:
         """Output length of one request, in tokens."""
         low, high = self.output_tokens
         return low if low == high else draw.randint(low, high)
+
+    def pause_ms(self, draw: random.Random) -> float:
+        """From a request's last token to the next request of the same client."""
+        if self.think_spread == 0:
+            return self.client_ms + self.think_ms
+        return self.client_ms + self.think_ms * draw.uniform(1 - self.think_spread, 1 + self.think_spread)
 
     def longest(self, requests: int) -> float:
         """Mean length of the longest of `requests` answers, in tokens."""

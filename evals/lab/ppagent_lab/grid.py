@@ -1,32 +1,29 @@
 """Measures the table that the pipeline model is validated against: known stages, many loads and limits.
 
-Each server is started once; its limit is changed on the running server. The host's own time per forward is measured
-with one client, where the number of forwards is known: one for each token and each prompt.
+Each server is started once; its limit is changed on the running server. The host's own time, to launch a forward and
+around it, is measured with one client, where the number of forwards is known: one for each token and each prompt.
 """
 
 import json
 import re
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx2 as httpx
 
-from ppagent_lab.load import clients, start_spread_s
+from ppagent_lab.load import THINK_SPREAD, clients, start_spread_s
 from ppagent_lab.rows import Window, spread_of, tokens_in, tokens_per_s
 from ppagent_lab.server import Server, serving
 from ppagent_lab.shapes import Answer, Arrival, Case, Device, Load
 
-HOST_CATEGORIES = (
-    "recv_requests",
-    "process_input_requests",
-    "get_next_batch_to_run",
-    "run_batch",
-    "process_batch_result",
-)
-"""Where a scheduler's own time goes (`sglang:scheduler_stage_seconds_total`, 0.5.23); `other` holds its waiting."""
+LAUNCH = ("run_batch",)
+EACH_FORWARD = ("get_next_batch_to_run", "process_batch_result")
+EACH_PASS = ("recv_requests", "process_input_requests")
+"""Where a scheduler's own time goes (`sglang:scheduler_stage_seconds_total`, 0.5.23); `other` holds its waiting. Only
+the first stage's is read: the others wait for the one before them in `recv_requests`."""
 IDLE_S = 3.0
 WARM_TURNS, MEASURED_TURNS = 8, 30
 LEAST_WARM_S, LEAST_MEASURED_S = 8.0, 20.0
@@ -96,19 +93,28 @@ GRIDS = (
         "pp4-uneven",
         4,
         replace(FOUR, stage_ms=(40, 40, 100, 40)),
-        (*_points(None, "trickle", 1, 8), *_points(4, "trickle", 16), *_points(2, "trickle", 8), Point(1, 8)),
+        (
+            *_points(None, "trickle", 1, 8),
+            *_points(None, "burst", 8),
+            *_points(4, "trickle", 16),
+            *_points(2, "trickle", 8),
+            Point(1, 8),
+        ),
     ),
+    Grid("pp4-bursts", 4, FOUR, (Point(None, 1), *_points(None, "burst", 4, 16, 32), Point(2, 8, "burst"))),
     Grid(
         "pp8",
         8,
         EIGHT,
         (
-            *_points(None, "trickle", 1, 8),
+            *_points(None, "trickle", 1, 8, 16, 32),
             *_points(None, "burst", 8),
+            *_points(4, "trickle", 32),
             *_points(2, "trickle", 16),
             *_points(1, "trickle", 8, 16),
         ),
     ),
+    Grid("pp8-depth1", 8, EIGHT, (*_points(None, "trickle", 1, 8), *_points(1, "trickle", 9)), depth=1),
     Grid(
         "pp8-slow-last",
         8,
@@ -126,7 +132,8 @@ def measure(grid: Grid, lab: Path, port: int) -> Iterator[dict[str, object]]:
         tempfile.TemporaryDirectory(prefix="lab-") as scratch,
         serving(case, lab, port, Path(scratch) / "server.log") as server,
     ):
-        host_ms, limit = 0.0, None
+        host: dict[str, object] = {}
+        limit = None
         _once(server, grid, Point(None, 2), 8.0, 4.0)
         for point in grid.points:
             if point.limit != limit and point.limit is not None:
@@ -135,8 +142,8 @@ def measure(grid: Grid, lab: Path, port: int) -> Iterator[dict[str, object]]:
             before = _host_seconds(server)
             row, forwards = _row(server, grid, point)
             if point.concurrency == 1:
-                host_ms = 1000 * (_host_seconds(server) - before) / grid.pp / forwards
-            yield row | {"host_ms": round(host_ms, 2)}
+                host = _host_ms(before, _host_seconds(server), forwards, grid.pp + grid.depth)
+            yield row | host
 
 
 def _row(server: Server, grid: Grid, point: Point) -> tuple[dict[str, object], int]:
@@ -157,6 +164,7 @@ def _row(server: Server, grid: Grid, point: Point) -> tuple[dict[str, object], i
         "concurrency": point.concurrency,
         "arrival": point.arrival,
         "think_s": load.think_s,
+        "think_spread": THINK_SPREAD if point.arrival == "trickle" else 0.0,
         "input_len": sum(load.input_tokens) // 2,
         "output_lens": load.output_tokens,
         "start_spread_s": round(start_spread_s(load), 2),
@@ -187,11 +195,24 @@ def _load(point: Point) -> Load:
     return Load(clients=point.concurrency, arrival=point.arrival, think_s=0.2)
 
 
-def _host_seconds(server: Server) -> float:
-    """Seconds of all ranks in the scheduler's own work since the start."""
+def _host_seconds(server: Server) -> dict[str, float]:
+    """Seconds since the start that the first stage's scheduler spent on each kind of work."""
     text = httpx.get(f"{server.url}/metrics", timeout=60).text
-    pattern = r'^sglang:scheduler_stage_seconds_total\{.*?category="(\w+)".*?\} (\S+)$'
-    return sum(float(value) for name, value in re.findall(pattern, text, re.MULTILINE) if name in HOST_CATEGORIES)
+    lines = re.findall(r"^sglang:scheduler_stage_seconds_total\{(.*?)\} (\S+)$", text, re.MULTILINE)
+    return {
+        re.findall(r'category="(\w+)"', labels)[0]: float(value) for labels, value in lines if 'pp_rank="0"' in labels
+    }
+
+
+def _host_ms(before: Mapping[str, float], after: Mapping[str, float], forwards: int, slots: int) -> dict[str, object]:
+    """The launch of a forward and the work around it, in ms: with one client, one pass of a round in `slots` forwards
+    something, and each takes in requests."""
+
+    def spent_ms(kinds: Sequence[str]) -> float:
+        return 1000 * sum(after[kind] - before[kind] for kind in kinds) / forwards
+
+    around_ms = spent_ms(EACH_FORWARD) + spent_ms(EACH_PASS) / slots
+    return {"host_ms": round(spent_ms(LAUNCH), 2), "around_ms": round(around_ms, 2)}
 
 
 def _each(values: tuple[float, ...], stages: int) -> list[float]:

@@ -22,6 +22,9 @@ TOKEN_IDS = (10, 250)
 TRICKLE_S, LONGEST_TRICKLE_S = 0.7, 6.0
 """Between the first requests of two trickling clients (no multiple of a ring's turn), and until the last of them."""
 
+THINK_SPREAD = 0.5
+"""A trickling client's pause is between so much less and so much more than `think_s`, as a share of it."""
+
 
 def start_spread_s(load: Load) -> float:
     """Seconds from the first client's first request to the last client's."""
@@ -85,7 +88,7 @@ class Clients:
         await asyncio.sleep(wait_s)
         while True:
             await self._send(http)
-            await asyncio.sleep(self._load.think_s * self._rng.uniform(0.5, 1.5))
+            await asyncio.sleep(self._load.think_s * self._rng.uniform(1 - THINK_SPREAD, 1 + THINK_SPREAD))
 
     async def _bursts(self, http: httpx.AsyncClient) -> None:
         while True:
