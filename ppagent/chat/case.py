@@ -14,6 +14,7 @@ from ppagent.chat.consent import Dialog
 from ppagent.chat.session import Session
 from ppagent.chat.words import tell
 from ppagent.errors import UserError
+from ppagent.evidence.masking import mask
 from ppagent.report.lines import Line, wrapped
 
 HEALTHY, UNKNOWN = "healthy", "unknown"
@@ -37,7 +38,7 @@ def ask_causes(found: Investigation, dialog: Dialog, width: int) -> tuple[str, .
     seen = [h.cause_id for h in found.board.faults]
     shown = " ".join(seen) if found.verdict == "diagnosed" else HEALTHY if found.verdict == "healthy" else UNKNOWN
     answer = dialog.ask(f"what was it really? (found: {shown}; y confirms, else name causes, {HEALTHY}, {UNKNOWN}) > ")
-    words = answer.replace(",", " ").split()
+    words = mask(answer).replace(",", " ").split()
     if not words:
         raise UserError("Nothing was confirmed, so no case was written.", "A case needs an answer that somebody knows.")
     return confirmed_causes(shown.split() if words in (["y"], ["yes"]) else words)
@@ -49,7 +50,7 @@ def ask_cure(found: Investigation, dialog: Dialog) -> tuple[str, ...]:
     if not ids:
         return ()
     answer = dialog.ask(f"which change cured it? ({' '.join(ids)}, or Enter for none known) > ")
-    named = tuple(word.upper() for word in answer.replace(",", " ").split())
+    named = tuple(word.upper() for word in mask(answer).replace(",", " ").split())
     unknown = [word for word in named if word not in ids]
     if unknown:
         raise UserError(f"There is no proposal {unknown[0]}.", f"There is {' '.join(ids)}.")

@@ -9,8 +9,6 @@ from prompt_toolkit.document import Document
 from ppagent.chat.commands.command import Completes
 from ppagent.chat.session import Session
 from ppagent.chat.store import conversations
-from ppagent.sglang.flags.history import catalogue_of, versions_known
-from ppagent.sglang.versions import parse_version
 
 _WORD = re.compile(r"\S*$")
 
@@ -66,7 +64,9 @@ class SessionCompleter(Completer):
 
 
 def flags(session: Session) -> list[str]:
-    """Launch flags of the installed version, of the newest that is known where it does not say."""
-    version = str(parse_version(session.desk.facts().text("engine.version") or "") or versions_known()[-1])
-    known = version if version in versions_known() else versions_known()[-1]
-    return sorted(catalogue_of(known).by_spelling)
+    """Launch flags of the installation, of the newest version that is known where it does not say which it is."""
+    from ppagent.changes.commands import Installed
+    from ppagent.sglang.flags.history import catalogue_of, versions_known
+
+    catalogue = Installed.of(session.desk.facts()).catalogue or catalogue_of(versions_known()[-1])
+    return sorted(catalogue.by_spelling)

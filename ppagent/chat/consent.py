@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from ppagent.agent.approvals import GRADE_MEANS
 from ppagent.chat.screen import Screen
 from ppagent.chat.wording import call_in_words, duration
+from ppagent.evidence.masking import mask
 from ppagent.plugins import Grade
 from ppagent.report.lines import BLANK, Line, wrapped
 
@@ -139,7 +140,7 @@ class Consent:
 
     def _read(self, answer: str, deed: Deed) -> Decision | None:
         """None for an answer that is neither."""
-        text = answer.strip()
+        text = mask(answer.strip())
         first, _, others = text.partition(" ")
         match first.lower().rstrip(",.:;"):
             case word if word in YES and not others.strip():

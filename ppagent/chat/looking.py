@@ -18,7 +18,6 @@ from ppagent.chat.session import Session
 from ppagent.chat.steps import ShownNodes
 from ppagent.chat.words import tell
 from ppagent.evidence.evidence import Missing
-from ppagent.evidence.masking import mask
 from ppagent.plugins import Grade
 
 AT_ONCE = (*OPENING_FACTS, "decode.lines", "loads.running")
@@ -139,8 +138,7 @@ def _answered(session: Session, pending: dict[str, Any]) -> Any:
     if call is None:
         raise AssertionError("the loop waits for an approval without a question")
     decision = session.consent.decide(deed_of(session, call))
-    allowed, word = decision.allowed, mask(decision.word)
-    session.record("approval", tool=call["tool"], grade=call["grade"], allowed=allowed, word=word)
+    session.record("approval", tool=call["tool"], grade=call["grade"], allowed=decision.allowed, word=decision.word)
     if decision.allowed:
         return Command(resume=True)
     reason = f"not allowed: {decision.word}" if decision.word else "not allowed"

@@ -9,6 +9,7 @@ from ppagent.errors import PpagentError
 from ppagent.report.lines import BLANK, Line, wrapped
 
 ASK_TO_LEAVE = "leave? [y]es, [n]o > "
+KEPT = "Told to end. What was found by then is kept."
 STOPPED = "Stopped. What was found by then is kept: ask about it, or say go on."
 
 
@@ -22,19 +23,20 @@ class Person(Protocol):
 
 def talk(session: Session, person: Person) -> str | None:
     """Talks until the person leaves, or wants another session, whose id is returned."""
-    while True:
+    while not session.halt.ended_by:
         try:
             text = person.read().strip()
             if text:
                 with hushed():
                     take_turn(session, text)
         except KeyboardInterrupt:
-            if _wants_to_leave(person):
+            if session.halt.ended_by or _wants_to_leave(person):
                 return None
         except (EOFError, Leave):
             return None
         except Switch as switch:
             return switch.session_id
+    return None
 
 
 def take_turn(session: Session, text: str) -> None:
@@ -43,7 +45,7 @@ def take_turn(session: Session, text: str) -> None:
     try:
         _answer(session, text)
     except KeyboardInterrupt:
-        session.say(wrapped(STOPPED, session.screen.width))
+        session.say(wrapped(KEPT if session.halt.ended_by else STOPPED, session.screen.width))
     except PpagentError as error:
         session.say(wrapped(str(error), session.screen.width, tone="bad"))
     finally:
@@ -57,15 +59,15 @@ def _answer(session: Session, text: str) -> None:
     from ppagent.chat.commands.registry import run_command
     from ppagent.chat.replies import reply
 
-    session.hear(text)
+    heard = session.hear(text)
     if session.serving:
         from ppagent.chat.lookout import look_out
 
         look_out(session)
-    if text.startswith("/"):
-        run_command(session, text)
+    if heard.startswith("/"):
+        run_command(session, heard)
     else:
-        reply(session, text)
+        reply(session, heard)
 
 
 def _wants_to_leave(person: Person) -> bool:

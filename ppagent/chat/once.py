@@ -7,6 +7,7 @@ from ppagent.chat.commands.registry import run_command
 from ppagent.chat.replies import reply
 from ppagent.chat.session import Session
 from ppagent.errors import UserError
+from ppagent.evidence.masking import mask
 from ppagent.report.lines import BLANK
 
 WHY = "why is it slow?"
@@ -24,13 +25,14 @@ def question_from(stdin: TextIO, target_text: str) -> str:
 
 def answer_once(session: Session, text: str) -> None:
     """Answers; several commands, one a line, one after the other. Raises UserError for what cannot be answered."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    masked = mask(text)  # before it is cut into lines: a secret may stand on the line below its name
+    lines = [line.strip() for line in masked.splitlines() if line.strip()]
     commands = all(line.startswith("/") for line in lines)
-    for line in lines if commands else [text]:
+    for line in lines if commands else [masked]:
         session.screen.show([BLANK])
-        session.hear(line)
+        heard = session.hear(line)
         try:
-            run_command(session, line) if commands else reply(session, line)
+            run_command(session, heard) if commands else reply(session, heard)
         except Leave:
             return
         except Switch as switch:

@@ -1,7 +1,7 @@
 """Opens a session: a new one about a target, or a kept one to go on with."""
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -12,11 +12,11 @@ from ppagent.agent.desk import Desk
 from ppagent.agent.recording import head_of
 from ppagent.agent.toolbox import open_toolbox
 from ppagent.brains.rules import RulesBrain
-from ppagent.causes.judge import Judgement
-from ppagent.changes.proposal import Plan
 from ppagent.chat.answers.overview import overview
 from ppagent.chat.consent import Consent, Dialog
 from ppagent.chat.gone import Gone
+from ppagent.chat.halt import Halt
+from ppagent.chat.later import CausesLater, plan_later
 from ppagent.chat.looking import first_look
 from ppagent.chat.resume import restore
 from ppagent.chat.screen import Screen
@@ -24,7 +24,6 @@ from ppagent.chat.session import Session
 from ppagent.chat.store import CHAT, ChatFile, open_saved, session_path
 from ppagent.config import ModelProfile
 from ppagent.errors import UserError
-from ppagent.evidence.facts import Facts
 from ppagent.plugins import Grade, ToolContext, discover
 from ppagent.report.lines import Line, wrapped
 from ppagent.sessions import FIRST_KIND, Recorder, new_session
@@ -54,13 +53,8 @@ class Options:
     budget: Budget = field(default_factory=Budget)
     port: int | None = None
     stdin: TextIO = field(default_factory=io.StringIO)
-
-
-def plan_later(supported: Sequence[Judgement], facts: Facts) -> Plan:
-    """The plan; what makes it is loaded when the first one is asked for."""
-    from ppagent.changes.plan import make_plan
-
-    return make_plan(supported, facts)
+    halt: Halt = field(default_factory=Halt)
+    """Hears of the signals that end the process, whichever session is at work."""
 
 
 def begin(target_text: str, options: Options) -> Session:
@@ -131,6 +125,7 @@ def _session(session_id: str, target_text: str, target: Target, recorder: Record
         ceiling=options.ceiling,
         can_ask=options.dialog is not None,
         recorder=recorder,
+        causes=CausesLater(),
     )
     consent = Consent(options.screen, options.dialog)
     voice = None
@@ -139,7 +134,15 @@ def _session(session_id: str, target_text: str, target: Target, recorder: Record
 
         voice = Voice(options.profile)
     return Session(
-        session_id, target_text, desk, options.screen, consent, options.port, make_brain=options.brain, voice=voice
+        session_id,
+        target_text,
+        desk,
+        options.screen,
+        consent,
+        options.port,
+        make_brain=options.brain,
+        voice=voice,
+        halt=options.halt,
     )
 
 

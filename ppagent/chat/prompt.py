@@ -4,10 +4,12 @@ import os
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import get_app
 from prompt_toolkit.completion import Completer
 from prompt_toolkit.history import FileHistory
 from prompt_toolkit.input import Input
 from prompt_toolkit.input.typeahead import clear_typeahead
+from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 from prompt_toolkit.shortcuts import CompleteStyle
 
 from ppagent.chat.home import state_home
@@ -18,10 +20,24 @@ PROMPT = "> "
 
 
 class MaskedHistory(FileHistory):
-    """Lines of earlier sessions, in a file that only its owner can read, secrets masked."""
+    """Lines of this and of earlier sessions, in a file that only its owner can read, secrets masked."""
 
-    def store_string(self, string: str) -> None:
-        super().store_string(mask(string))
+    def append_string(self, string: str) -> None:
+        super().append_string(mask(string))
+
+
+class MaskedWhenDone(Processor):
+    """The line as it stays on the screen once it is entered: with its secrets masked. While it is typed it is shown as
+    it is."""
+
+    def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
+        typed = transformation_input.document.text
+        masked = mask(typed) if get_app().is_done else typed
+        if masked == typed:
+            return Transformation(transformation_input.fragments)
+        lines = masked.split("\n")
+        at = transformation_input.lineno
+        return Transformation([("", lines[at] if at < len(lines) else "")])
 
 
 def history_file() -> Path:
@@ -47,8 +63,9 @@ class Prompt:
             complete_style=CompleteStyle.READLINE_LIKE,
             complete_while_typing=False,
             reserve_space_for_menu=0,
+            input_processors=[MaskedWhenDone()],
         )
-        self._answers: PromptSession[str] = PromptSession(reserve_space_for_menu=0)
+        self._answers: PromptSession[str] = PromptSession(reserve_space_for_menu=0, input_processors=[MaskedWhenDone()])
 
     def read(self) -> str:
         """A message or a command."""

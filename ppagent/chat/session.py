@@ -191,9 +191,11 @@ class Session:
             contribution=added,
         )
 
-    def hear(self, text: str) -> None:
-        """Notes what the user said."""
-        self._note("user", text)
+    def hear(self, text: str) -> str:
+        """Notes what the user said, and gives it with secrets masked: nothing else is to see it as it was typed."""
+        heard = mask(text)
+        self._note("user", heard)
+        return heard
 
     def say(self, lines: list[Line]) -> None:
         """Shows an answer and notes it."""

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 from ppagent.agent.choosing import Usage, View
 from ppagent.brains.llm.abilities import Abilities
 from ppagent.brains.llm.checks import Grounds, Statement, problems, says_to_act
-from ppagent.brains.llm.levers import installed_with_source
 from ppagent.brains.llm.model import ModelFailed, Spent
 from ppagent.brains.llm.prices import Prices, tokens_in
 from ppagent.brains.llm.prompts import prompt
 from ppagent.brains.llm.showing import board_shown, quoted, server_shown, shown
+from ppagent.changes.commands import Installed
 from ppagent.changes.proposal import Plan
 from ppagent.chat.session import Said
 from ppagent.config import ModelProfile, api_key
@@ -68,7 +68,7 @@ class Voice:
             evidence=shown(view.evidence)[:room],
         )
         earlier = [
-            {"role": "user" if one.who == "user" else "assistant", "content": quoted(mask(one.text), MOST_OF_A_TURN)}
+            {"role": "user" if one.who == "user" else "assistant", "content": quoted(one.text, MOST_OF_A_TURN)}
             for one in said[-MOST_TURNS:]
         ]
         return [{"role": "system", "content": system}, *earlier, {"role": "user", "content": mask(question)}]
@@ -107,7 +107,7 @@ class Voice:
 
 def unbacked(answer: str, view: View) -> list[str]:
     """What of an answer the evidence does not hold, in sentences; empty where all of it stands."""
-    known = installed_with_source(view.facts).catalogue
+    known = Installed.of(view.facts).catalogue
     causes = {hypothesis.cause_id for hypothesis in view.board.hypotheses}
     grounds = Grounds(view.evidence, known.by_spelling if known is not None else {}, causes)
     found: list[str] = []

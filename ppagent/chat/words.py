@@ -17,8 +17,9 @@ TOOL = "user.stated"
 def tell(session: Session, text: str) -> tuple[Evidence, ...]:
     """Takes the user's words as evidence; what was new in them. All words of the session are read together, so that
     what was said first still counts."""
-    session.words.append(text)
-    session.record("words", text=mask(text))
+    words = mask(text)
+    session.words.append(words)
+    session.record("words", text=words)
     return take_in(session, TOOL, _read(session), "the user said it")
 
 

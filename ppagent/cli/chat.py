@@ -10,6 +10,7 @@ from ppagent.errors import ExitStatus, UserError
 
 if TYPE_CHECKING:
     from ppagent.agent.budget import Budget
+    from ppagent.chat.halt import Halt
     from ppagent.chat.opening import Options
     from ppagent.chat.session import Session
 
@@ -42,22 +43,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if (args.target is None) == (args.resume is None):
         raise UserError("Give a TARGET, or --resume.", "Try: ppagent chat evals/incidents/NAME, or --resume.")
-    if not sys.stdin.isatty():
-        return _once(args)
-    if not sys.stdout.isatty():
+    if sys.stdin.isatty() and not sys.stdout.isatty():
         raise UserError("There is no terminal to talk on.", 'Pipe a question in: echo "why?" | ppagent chat TARGET.')
+    from ppagent.chat.halt import Halt
+
+    halt, status = Halt(), int(ExitStatus.CANCELLED)
+    try:
+        with halt.told_to_end():
+            status = _guarded_talk(args, halt) if sys.stdin.isatty() else _once(args, halt)
+    except KeyboardInterrupt:
+        if not halt.ended_by:
+            raise
+    return 128 + halt.ended_by if halt.ended_by else status
+
+
+def _guarded_talk(args: argparse.Namespace, halt: "Halt") -> int:
     from ppagent.chat.guard import guarded
 
     with guarded():
-        return _talk(args)
+        return _talk(args, halt)
 
 
-def _once(args: argparse.Namespace) -> int:
+def _once(args: argparse.Namespace, halt: "Halt") -> int:
     from ppagent.chat.once import answer_once, question_from
     from ppagent.chat.screen import PlainScreen, TerminalScreen
     from ppagent.cli.diagnose import exit_status
 
-    options = _options(args, TerminalScreen() if sys.stdout.isatty() else PlainScreen())
+    options = _options(args, TerminalScreen() if sys.stdout.isatty() else PlainScreen(), halt)
     question = question_from(sys.stdin, args.target or "")
     session = _opened(args, options)
     session.terse = True
@@ -66,7 +78,7 @@ def _once(args: argparse.Namespace) -> int:
     return exit_status(session.found()) if asked else ExitStatus.OK
 
 
-def _talk(args: argparse.Namespace) -> int:
+def _talk(args: argparse.Namespace, halt: "Halt") -> int:
     from ppagent.chat.completion import SessionCompleter
     from ppagent.chat.loop import greeting, talk
     from ppagent.chat.opening import leave
@@ -77,7 +89,7 @@ def _talk(args: argparse.Namespace) -> int:
     completer, screen = SessionCompleter(), TerminalScreen()
     person = Prompt(completer)
     STAGE.aside = screen.aside
-    options = replace(_options(args, screen), dialog=person)
+    options = replace(_options(args, screen, halt), dialog=person)
     session = _opened(args, options)
     screen.show(greeting(session))
     while True:
@@ -114,7 +126,7 @@ def _opened(args: argparse.Namespace, options: "Options") -> "Session":
     return begin(args.target, options) if args.resume is None else take_up(args.resume, options)
 
 
-def _options(args: argparse.Namespace, screen: object) -> "Options":
+def _options(args: argparse.Namespace, screen: object, halt: "Halt") -> "Options":
     from ppagent.brains.brain import brain_of
     from ppagent.chat.opening import Options
     from ppagent.config import profile_of
@@ -131,6 +143,7 @@ def _options(args: argparse.Namespace, screen: object) -> "Options":
         budget=_budget(args),
         port=args.port,
         stdin=sys.stdin,
+        halt=halt,
     )
 
 

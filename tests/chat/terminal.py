@@ -23,12 +23,13 @@ class Terminal:
     columns: int = 80
     rows: int = 24
 
-    def open(self, argv: Sequence[str], env: dict[str, str], cwd: Path) -> None:
-        """Starts a Python module in a new window; the window stays when it has ended."""
+    def open(self, argv: Sequence[str], env: dict[str, str], cwd: Path, *, in_shell: bool = False) -> None:
+        """Starts a Python module in a new window, from a shell where wanted; the window stays when it has ended."""
         path = os.pathsep.join(str(ROOT / part) for part in (".", "tools", "evals", "prompts"))
         path = os.pathsep.join(part for part in (path, env.get("PYTHONPATH", "")) if part)
         wanted = {**env, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
         words = ["env", *(f"{name}={value}" for name, value in wanted.items()), sys.executable, "-m", *argv]
+        words = ["sh", "-c", '"$@"; echo "ended with $?"; exec sleep 600', "sh", *words] if in_shell else words
         size = ["-x", str(self.columns), "-y", str(self.rows)]
         self._tmux("-f", "/dev/null", "new-session", "-d", *size, "-s", "t", "-c", str(cwd), "sleep 600")
         for option in (("set-clipboard", "on"), ("remain-on-exit", "on"), ("history-limit", "5000")):
@@ -54,6 +55,30 @@ class Terminal:
 
     def pid(self) -> int:
         return int(self._tmux("list-panes", "-t", "t", "-F", "#{pane_pid}"))
+
+    def exit_status(self) -> int:
+        """How the program has ended; a signal's number and 128 where one ended it. Raises AssertionError where it goes
+        on."""
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until:
+            dead, status, by = (
+                self._tmux("list-panes", "-F", "#{pane_dead}/#{pane_dead_status}/#{pane_dead_signal}")
+                .strip()
+                .split("/")
+            )
+            if dead == "1":
+                return int(status) if status else 128 + int(by)
+            time.sleep(0.05)
+        raise AssertionError("the program goes on")
+
+    def child(self) -> int:
+        """The process that the window's shell has started."""
+        return int(Path(f"/proc/{self.pid()}/task/{self.pid()}/children").read_text().split()[0])
+
+    def modes(self) -> str:
+        """The terminal's modes as stty tells them."""
+        name = self._tmux("list-panes", "-F", "#{pane_tty}").strip()
+        return subprocess.run(["stty", "-a", "-F", name], capture_output=True, text=True, check=True).stdout
 
     def wait_for(self, pattern: str) -> str:
         """The scrollback once it matches. Raises AssertionError with the screen where it never does."""

@@ -67,6 +67,12 @@ def test_no_may_come_with_a_word_for_the_agent(answer: str, word: str) -> None:
     assert decision.word == word
 
 
+def test_a_secret_in_the_word_is_masked_before_anybody_has_it() -> None:
+    asked, _, _ = consent("n use password=hunter2hunter2 for it")
+
+    assert asked.decide(DEED).word == "use password=[masked] for it"
+
+
 @pytest.mark.parametrize("answers", [(), (EOFError,), ("", "", ""), ("yes but not now", "maybe", "later")])
 def test_the_end_of_the_input_and_what_is_no_answer_mean_no(answers: tuple[str, ...]) -> None:
     asked, _, person = consent(*answers)

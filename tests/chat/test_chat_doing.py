@@ -4,11 +4,15 @@ from dataclasses import dataclass, field
 import pytest
 from pydantic import BaseModel, Field
 
+from ppagent.causes.cause import Change
+from ppagent.changes.proposal import Plan, Predicted, Proposal
 from ppagent.chat.doing import do
 from ppagent.chat.loop import take_turn
+from ppagent.chat.session import Session
 from ppagent.errors import ToolError, UserError
 from ppagent.evidence.evidence import Finding
 from ppagent.plugins import Announcement, Grade, ToolContext
+from ppagent_tools.tune import RelaunchArguments
 from tests.chat.chat_fakes import FakePerson, fake_session, recorder_of, screen_of
 
 
@@ -131,6 +135,67 @@ def test_trials_stand_beside_each_other_and_newer_levels_count() -> None:
     assert session.desk.facts().items("bench.levels")[0]["output_throughput"] == 181.0  # type: ignore[call-overload,index]
     assert "C=8: 181 tok/s, 83.7 ms between tokens" in screen_of(session).text
     assert session.cost().tool_calls == {"3": 2, "4": 2}
+
+
+@dataclass
+class FakeRelaunch:
+    """Takes what the real one takes, and measures nothing."""
+
+    name: str = "tune.relaunch"
+    summary: str = "Starts it anew."
+    grade: Grade = Grade.RESTART
+    provides: tuple[str, ...] = ("trial.",)
+    arguments: type[BaseModel] = RelaunchArguments
+    runs: list[RelaunchArguments] = field(default_factory=list)
+
+    def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]:
+        self.runs.append(RelaunchArguments.model_validate(arguments.model_dump()))
+        return [Finding("trial", {"trial.comparisons": [{"before": 95.0, "after": 205.0}], "trial.kept": True}, "{}")]
+
+
+def proposing(made: Predicted | None) -> tuple[FakeRelaunch, Session]:
+    """A session in which P1 is a relaunch with this forecast."""
+    relaunch = FakeRelaunch()
+    session = fake_session(relaunch, person=FakePerson(answers=["y"]))
+    change = Change({"--pp-max-micro-batch-size": "1"}, ("--disable-cuda-graph",), {})
+    proposal = Proposal("P1", ("CG001", "PP001"), "relaunch", "Both", change, ("E1",), predicted=made)
+    session.desk.planner = lambda supported, facts: Plan((proposal,))
+    return relaunch, session
+
+
+FORECAST = Predicted("output_throughput", 8.0, 95.6, 200.0, 214.0)
+
+
+@pytest.mark.parametrize("words", ["/try P1", "/try p1 C=8", "try P1"])
+def test_a_relaunch_is_measured_at_its_forecasts_load_with_the_forecast_on_record(words: str) -> None:
+    relaunch, session = proposing(FORECAST)
+
+    take_turn(session, words)
+
+    (asked,) = relaunch.runs
+    made = asked.forecast
+    assert made is not None
+    assert (made.at_concurrency, made.baseline, made.low, made.high) == (8, 95.6, 200.0, 214.0)
+    assert asked.change == Change({"--pp-max-micro-batch-size": "1"}, ("--disable-cuda-graph",), {})
+
+
+def test_a_forecast_does_not_stand_for_another_load_or_another_figure() -> None:
+    relaunch, session = proposing(FORECAST)
+    take_turn(session, "/try P1 C=16")
+    other, tokens = proposing(Predicted("mean_ttft_ms", 8.0, 900.0, 300.0, 400.0))
+    take_turn(tokens, "/try P1")
+
+    assert (relaunch.runs[0].concurrency, relaunch.runs[0].predicted) == (16, None)
+    assert (other.runs[0].concurrency, other.runs[0].predicted) == (0, None)
+
+
+def test_words_that_name_no_trial_are_said_to_name_none() -> None:
+    relaunch, session = proposing(FORECAST)
+
+    take_turn(session, "/try everything")
+
+    assert relaunch.runs == []
+    assert "/try does not know what to make of everything." in screen_of(session).text
 
 
 def test_what_cannot_be_announced_says_why_before_it_is_asked() -> None:

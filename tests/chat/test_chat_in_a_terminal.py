@@ -31,14 +31,19 @@ def window(tmp_path: Path) -> Iterator[Open]:
     opened: list[Terminal] = []
 
     def open_window(
-        *argv: str, columns: int = 80, rows: int = 24, plugins: Path | None = None, module: str = "ppagent"
+        *argv: str,
+        columns: int = 80,
+        rows: int = 24,
+        plugins: Path | None = None,
+        module: str = "ppagent",
+        in_shell: bool = False,
     ) -> Terminal:
         folder = tempfile.mkdtemp(prefix="pp")  # a socket's path must be short
         terminal = Terminal(Path(folder) / "s", columns, rows)
         opened.append(terminal)
         env = {"XDG_STATE_HOME": str(tmp_path / "state"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
         env |= {"PYTHONPATH": str(plugins), SLEEPS_S: SLEEPS} if plugins is not None else {}
-        terminal.open([module, "chat", *argv], env, tmp_path)
+        terminal.open([module, "chat", *argv], env, tmp_path, in_shell=in_shell)
         return terminal
 
     yield open_window
@@ -159,6 +164,51 @@ def test_after_kill_9_a_session_goes_on_with_the_same_board(window: Open, slow: 
     again.type("go on")
     again.wait_for(r"DIAGNOSED  Micro-batches unfilled \(PP001\)")
     assert "slow.profile" not in again.scrollback()
+
+
+def test_a_signal_to_end_at_the_prompt_keeps_the_session_and_leaves_the_terminal_as_it_was(window: Open) -> None:
+    terminal = window(str(SEED), in_shell=True)
+    terminal.wait_for(PROMPT)
+    assert "-icanon" in terminal.modes()
+    terminal.type("is it the kv cache?")
+    terminal.wait_for(r"KV pool exhausted \(KV001\) is ruled out")
+    os.kill(terminal.child(), signal.SIGTERM)
+
+    shown = terminal.wait_for(rf"ended with {128 + signal.SIGTERM}")
+    assert "kept: ppagent chat --resume" in shown
+    assert "Traceback" not in shown and "leave?" not in shown
+    assert not {"-icanon", "-echo", "-isig"} & set(terminal.modes().split())
+
+
+def test_a_signal_to_end_in_the_middle_of_a_tool_ends_the_tool_and_keeps_what_was_found(
+    window: Open, slow: Path
+) -> None:
+    terminal = window(str(SEED), plugins=slow)
+    terminal.wait_for(PROMPT)
+    terminal.type("why is it slow?")
+    terminal.wait_for(r"slow\.profile: ")
+    assert len(sleepers()) == 1
+    os.kill(terminal.pid(), signal.SIGTERM)
+
+    shown = terminal.wait_for(r"kept: ppagent chat --resume")
+    assert "Told to end. What was found by then is kept." in shown
+    assert "Traceback" not in shown
+    assert terminal.exit_status() == 128 + signal.SIGTERM
+    assert sleepers() == []
+
+    again = window("--resume")
+    assert re.search(r"Resumed: [1-9]\d+ pieces of evidence, 1 message", again.wait_for(PROMPT))
+
+
+def test_a_secret_does_not_stay_on_the_screen(window: Open, tmp_path: Path) -> None:
+    terminal = window(str(SEED))
+    terminal.wait_for(PROMPT)
+    terminal.type("is it the kv cache? password=hunter2hunter2")
+    shown = terminal.wait_for(r"KV pool exhausted \(KV001\) is ruled out")
+
+    assert "> is it the kv cache? password=[masked]" in shown
+    assert "hunter2" not in shown
+    assert not [file for file in (tmp_path / "state").rglob("*") if file.is_file() and "hunter2" in file.read_text()]
 
 
 def test_the_first_prompt_comes_within_a_second_of_computing(window: Open) -> None:

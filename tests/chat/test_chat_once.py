@@ -69,6 +69,42 @@ def test_what_cannot_be_answered_is_said_on_the_standard_error(
     assert says in capsys.readouterr().err
 
 
+SECRETS = {
+    "password=hunter2hunter2": "hunter2",
+    "--api-key 'Tr0ub4dor and 3'": "Tr0ub4dor",
+    "HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz": "abcdefghijklmnop",
+    "Authorization: Bearer AbCdEf0123456789xyz": "AbCdEf0123456789xyz",
+    "sk-abcdefghijklmnop1234": "abcdefghijklmnop1234",
+    "http://admin:swordfish9@gpu-box:30000/metrics": "swordfish9",
+    "password: hunter2hunter2": "hunter2",
+}
+
+
+@pytest.mark.parametrize("written", SECRETS)
+@pytest.mark.parametrize("words", ["why is it slow? {}", "is it {}? and is it the kv cache?", "/why {}", "what is {}?"])
+def test_a_secret_through_a_pipe_is_neither_shown_nor_kept(
+    words: str, written: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], state: Path
+) -> None:
+    ask(f"{words.format(written)}\n", monkeypatch, str(SEED))
+
+    shown = capsys.readouterr()
+    assert SECRETS[written] not in shown.out + shown.err
+    kept = [file.read_text() for file in state.rglob("*") if file.is_file()]
+    assert kept and not [text for text in kept if SECRETS[written] in text]
+
+
+def test_a_secret_among_commands_through_a_pipe_is_neither_shown_nor_exported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    report = tmp_path / "report.md"
+
+    ask(f"/why kv pool password=hunter2hunter2\n/export {report}\n", monkeypatch, str(SEED))
+
+    assert "hunter2" not in capsys.readouterr().out
+    assert "KV pool" in report.read_text()
+    assert "hunter2" not in report.read_text()
+
+
 def test_a_kept_session_answers_through_a_pipe_too(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], state: Path
 ) -> None:

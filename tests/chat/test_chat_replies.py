@@ -52,7 +52,7 @@ def test_the_seeds_question_leads_to_the_relaunch(seed: Session) -> None:
         ("could it be the all-reduce over pcie or power throttling?", ("(IC001) is ruled out", "(HW001) is ruled out")),
         ("is it uneven stages?", ("Cannot tell yet, uneven stages (PP004) is open at 0.", "http.metrics")),
         ("what should I change?", ("TRY NOW, live, reversible (P1: PP001)", "THEN, one restart (P2: CG001 PP001)")),
-        ("what if the limit is 1?", ("With limit 1, at C=8: 162-198 tok/s (now 95.6): helps",)),
+        ("what if the limit is 1?", ("With limit 1, at C=8: 161-197 tok/s (now 95.6): helps",)),
         ("what if the limit is 2 at C=16?", ("With limit 2, at C=16:",)),
         ("what if --pp-async-batch-depth is 2", ("fills none", "Not the cure: --pp-async-batch-depth")),
         ("what if we turn on graphs and the limit is 1", ("With limit 1, graphs on, at C=8: 200-214 tok/s",)),
@@ -74,7 +74,7 @@ def test_the_seeds_question_leads_to_the_relaunch(seed: Session) -> None:
         ("will it lose requests?", ("P2, one restart", "it cuts what the server is answering")),
         ("how sure are you?", ("reconstructed from a report", "micro-batches unfilled (PP001): supported", "for")),
         ("what does that mean?", ("PP001 micro-batches unfilled", "they clump", "CG001 decode graphs")),
-        ("how much faster will it get", ("P1, try now, live, reversible: forecast at C=8: 162-198", "about 435 tok/s")),
+        ("how much faster will it get", ("P1, try now, live, reversible: forecast at C=8: 161-197", "about 387 tok/s")),
         ("would more users help?", ("Not by themselves: slots stand empty", "8 requests in flight, 8 slots")),
         (
             "how many requests can it take",

@@ -12,6 +12,7 @@ from ppagent.agent.choosing import Usage
 from ppagent.chat.loop import STOPPED, take_turn
 from ppagent.chat.session import Session
 from ppagent.chat.speaking import speak
+from ppagent.chat.store import ChatFile
 from ppagent.chat.voice import Voice, unbacked, without_thoughts
 from ppagent.config import ModelProfile
 from ppagent.errors import UserError
@@ -104,6 +105,19 @@ def test_the_model_sees_board_proposals_and_evidence_as_data_and_no_secret(
     assert "P2 (then, one restart)" in system["content"]
     assert rest[-1]["role"] == "user"
     assert "abcdefghijklmnop1234" not in json.dumps(endpoint.bodies)
+
+
+def test_no_secret_of_an_earlier_message_reaches_the_model_the_screen_or_the_record(
+    voiced: Session, endpoint: FakeEndpoint
+) -> None:
+    for words in ("it runs with password=hunter2hunter2, write to a colleague", "write it once more, please"):
+        take_turn(voiced, words)
+
+    assert isinstance(voiced.desk.recorder, ChatFile)
+    kept = voiced.desk.recorder.path.read_text()
+    everything = json.dumps(endpoint.bodies) + screen_of(voiced).text + kept + "".join(one.text for one in voiced.said)
+    assert "password=[masked]" in json.dumps(endpoint.bodies[-1])
+    assert "hunter2" not in everything
 
 
 def test_a_figure_that_the_evidence_does_not_hold_is_told(voiced: Session, endpoint: FakeEndpoint) -> None:

@@ -32,10 +32,6 @@ _PLAIN_VALUE = re.compile(r"\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?){0,63}|true|false|[A-
 """Numbers, lists of them, switches, and words like SYS or RING."""
 
 
-installed_with_source = Installed.of
-"""The flags that the facts tell of are the installation's own; chat/voice.py still asks for them by this name."""
-
-
 def refusals(change: Change, installed: Installed, board: Board, facts: Facts) -> list[str]:
     """Why the change may not be proposed, in sentences for the model; empty where it may."""
     if installed.catalogue is None:

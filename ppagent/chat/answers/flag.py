@@ -1,10 +1,8 @@
 """What a launch flag does in the installed version, and whether this server sets it."""
 
-import re
-
 from ppagent.agent.investigation import Investigation
+from ppagent.changes.commands import Installed
 from ppagent.chat.wording import tagged
-from ppagent.errors import UserError
 from ppagent.report.flag_page import explain_flag
 from ppagent.report.lines import BLANK, Line, wrapped
 
@@ -13,12 +11,9 @@ _LONG = 40
 
 
 def flag_lines(found: Investigation, flag: str, width: int) -> list[Line]:
-    """The flag's page for the installed version. Raises UserError for what no version has."""
-    version = _version(found)
-    try:
-        page = explain_flag(flag, version or None).splitlines()
-    except UserError:
-        page = explain_flag(flag).splitlines()
+    """The flag's page for the installation, for the newest version where it does not say which it is. Raises UserError
+    for what no version has."""
+    page = explain_flag(flag, installed=Installed.of(found.facts).catalogue).splitlines()
     lines = here_lines(found, flag, width)
     for declined in found.plan.declined:
         if declined.lever == flag:
@@ -49,8 +44,3 @@ def _value(value: object) -> str:
             return "not set"
         case _:
             return str(value)
-
-
-def _version(found: Investigation) -> str:
-    match = re.match(r"\d+\.\d+\.\d+", found.facts.text("engine.version") or "")
-    return match.group() if match else ""

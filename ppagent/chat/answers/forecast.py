@@ -108,11 +108,11 @@ def _objections(facts: Facts, setting: Setting) -> Iterator[str]:
     if installed.catalogue is not None:
         for flag in (*change.set, *change.unset):
             if flag not in installed.catalogue.by_spelling:
-                yield f"SGLang {installed.version} has no flag {flag}."
+                yield f"{installed.words} has no flag {flag}."
                 return
     refused = relaunch_command(change, installed).refused
     if refused:
-        yield f"SGLang {installed.version} would refuse to start with it: {refused}."
+        yield f"{installed.words} would refuse to start with it: {refused}."
 
 
 def _change(setting: Setting, facts: Facts) -> Change:

@@ -1,5 +1,6 @@
 """What to change: each proposal with its whole command, or only its difference from the launch of now."""
 
+import re
 from collections.abc import Sequence
 
 from ppagent.agent.investigation import Investigation
@@ -8,6 +9,7 @@ from ppagent.chat.wording import tagged
 from ppagent.report.lines import BLANK, Line, Tone, raw, wrapped
 from ppagent.report.steps import Step, steps_of
 
+_SENTENCE_END = re.compile(r"(?<=\w)\. (?=[A-Z])")
 HINT = "/propose P1 shows the command · /copy P1 · /why PP001 · or ask: what if ...?"
 
 
@@ -45,11 +47,12 @@ def diff_lines(found: Investigation, wanted: str) -> list[Line]:
     return [line for step in steps for line in (Line(f"  {step.id}", "heading"), *_diff(step))]
 
 
-def declined_lines(found: Investigation, width: int) -> list[Line]:
-    """Levers that look right and are not."""
+def declined_lines(found: Investigation, width: int, *, in_short: bool = False) -> list[Line]:
+    """Levers that look right and are not. In short: the first sentence of why, so that the answer fits a screen."""
     lines: list[Line] = []
     for declined in found.plan.declined:
-        says = tagged(f"{declined.lever}: {declined.why}", declined.cites)
+        why = _SENTENCE_END.split(declined.why, maxsplit=1)[0] if in_short else declined.why
+        says = tagged(f"{declined.lever}: {why}", declined.cites)
         lines += wrapped(says, width, "  NOT THE CURE  ", " " * 18)
     return [BLANK, *lines] if lines else []
 

@@ -27,7 +27,7 @@ def why_lines(found: Investigation, question: str, width: int) -> list[Line]:
         lines += wrapped(RECORD, width, "  ") if found.target_kind == "recording" else []
     if found.plan.proposals:
         lines += [BLANK, *proposals_in_short(found, width)]
-    lines += declined_lines(found, width)
+    lines += declined_lines(found, width, in_short=True)
     for own in own_statements(found):
         says = tagged(f"{own.label}: {own.says}", own.cites)
         lines += wrapped(says, width, "  THE MODEL     ", " " * 18, "dim")

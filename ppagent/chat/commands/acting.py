@@ -16,6 +16,8 @@ from ppagent.report.lines import Line
 
 BENCH, LIMIT, RELAUNCH = "bench.run", "tune.set_limit", "tune.relaunch"
 LIVE_KEYS = ("--pp-max-micro-batch-size", "--max-micro-batch-size")
+THROUGHPUT = "output_throughput"
+_PROPOSAL = re.compile(r"\bP\d{1,2}\b", re.I)
 _NUMBERS = re.compile(r"\d+(?:\s*,\s*\d+)*")
 _TOKENS = re.compile(r"(\d+)(?:\s*-\s*(\d+))?\s*tok(?:ens?)?\b", re.I)
 BENCH_FORM = "/bench 1,4,8 20s 16-32 tokens"
@@ -60,13 +62,27 @@ def _what(session: Session, words: str) -> tuple[str, dict[str, Any], str]:
     if setting.limit is not None:
         load = {"concurrency": setting.concurrency} if setting.concurrency is not None else {}
         return LIMIT, {"limit": setting.limit, **load}, "you asked for it"
-    proposal = _proposal(session, words.upper())
+    named = _PROPOSAL.search(words)
+    if words and named is None:
+        raise UserError(f"/try does not know what to make of {words}.", "Write /try P1, /try P2 C=16, or /try limit 2.")
+    proposal = _proposal(session, named.group().upper() if named is not None else "")
     why = f"{proposal.id} proposes it against {' '.join(proposal.causes)}"
     if proposal.kind == "live":
-        return LIMIT, {"limit": _limit(proposal)}, why
+        load = {"concurrency": setting.concurrency} if setting.concurrency is not None else {}
+        return LIMIT, {"limit": _limit(proposal), **load}, why
     change = proposal.change
     wanted = {"set": dict(change.set), "unset": list(change.unset), "env": dict(change.env)}
-    return RELAUNCH, {**wanted, "causes": list(proposal.causes)}, why
+    return RELAUNCH, {**wanted, "causes": list(proposal.causes), **_foreseen(proposal, setting.concurrency)}, why
+
+
+def _foreseen(proposal: Proposal, concurrency: int | None) -> dict[str, Any]:
+    """The load of the measurement, and the forecast where it is for that load: it goes on record before the trial. Of a
+    load that nobody names it is measured at the forecast's."""
+    made = proposal.predicted
+    if made is None or made.metric != THROUGHPUT or concurrency not in (None, made.at_concurrency):
+        return {"concurrency": concurrency} if concurrency is not None else {}
+    figures = {"baseline": made.baseline, "low": made.low, "high": made.high}
+    return {"concurrency": int(made.at_concurrency), "predicted": figures}
 
 
 def _proposal(session: Session, wanted: str) -> Proposal:
