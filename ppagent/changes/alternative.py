@@ -16,7 +16,8 @@ LEVER = "any setting of this pipeline, for one request alone"
 
 
 def single_request(supported: Collection[str], facts: Facts) -> tuple[Declined, ...]:
-    """What one request can have at the most, as a lever declined; empty unless model, cards and their links are known.
+    """What one request can have at the most, as a lever declined; empty unless model, cards and their links are known,
+    and where one was measured faster than that: then they are not what they seem.
 
     Priced for cards of one host without NVLink only: where it joins them PP009 proposes tensor parallelism itself.
     """
@@ -30,6 +31,8 @@ def single_request(supported: Collection[str], facts: Facts) -> tuple[Declined, 
         return ()
     found = one_request(roofline, cards)
     alone = [level for level in measured_levels(facts) if level.concurrency == 1 and level.tokens_per_s is not None]
+    if alone and (alone[0].tokens_per_s or 0.0) > found.pipeline_most:
+        return ()
     now = f", {alone[0].tokens_per_s:.3g} now" if alone else ""
     (low, high), (poor_low, poor_high) = found.tensor, found.tensor_poorly
     why = (

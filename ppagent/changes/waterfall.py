@@ -30,7 +30,7 @@ def waterfall(supported: Collection[str], facts: Facts) -> tuple[Step, ...]:
         steps = rounded(build_waterfall(ceiling, [], observed))
         return tuple(replace(step, label=IMPOSSIBLE) if step.step == UNEXPLAINED else step for step in steps)
     spread = _spread(server, requests)
-    levels = [Level("PP004", _at_peak(roofline, split, requests, filled), "uneven stages, LM head on the last")]
+    levels = [_uneven(server, roofline, split, requests)]
     if "CG001" in supported:
         levels.append(Level("CG001", spread, "host and launch gaps with graphs off"))
     if "PP001" in supported:
@@ -52,8 +52,13 @@ def _even(roofline: Roofline, requests: int, filled: int) -> float:
     return 1000 * batch * filled / roofline.ring_ms(batch)
 
 
-def _at_peak(roofline: Roofline, split: tuple[int, ...], requests: int, filled: int) -> float:
-    """tok/s at peak bandwidth when the longest stage of the real split paces the filled slots."""
-    batch = requests / filled
-    times = roofline.stage_ms(split, batch)
-    return 1000 * requests / max(sum(times), filled * max(times))
+def _uneven(server: Server, roofline: Roofline, split: tuple[int, ...], requests: int) -> Level:
+    """tok/s at peak bandwidth when the longest stage paces the filled slots: by the stages' own times where they were
+    taken, else by their bytes."""
+    filled = min(requests, len(split))
+    batch, measured = requests / filled, server.seen.measured if server.seen is not None else None
+    times_ms, label = roofline.stage_ms(split, batch), "uneven stages, LM head on the last"
+    if measured is not None:
+        times_ms = tuple(roofline.ring_ms(batch) * share for share in measured.shares_of(split))
+        label = "uneven stages, by their own times"
+    return Level("PP004", 1000 * requests / max(sum(times_ms), filled * max(times_ms)), label)

@@ -33,7 +33,13 @@ def test_the_seed_is_told_what_no_pipeline_setting_passes_and_what_eight_ranks_w
 
 @pytest.mark.parametrize(
     "changed",
-    [{"gpu__nvlink": True}, {"gpu__nvlink": None, "gpu__names": {}}, {"args__nnodes": 2}, {"args__pp_size": 7}],
+    [
+        {"bench__levels": [level(1, 60.0)]},
+        {"gpu__nvlink": True},
+        {"gpu__nvlink": None, "gpu__names": {}},
+        {"args__nnodes": 2},
+        {"args__pp_size": 7},
+    ],
 )
 def test_nothing_is_told_where_it_cannot_be_known(changed: dict[str, FactValue]) -> None:
     assert told("PP001", **changed) == ()

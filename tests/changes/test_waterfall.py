@@ -57,3 +57,11 @@ def test_a_figure_above_what_the_card_can_read_is_said_and_blamed_on_no_cause() 
     assert [step.step for step in steps] == ["limit", "unexplained", "observed"]
     assert steps[1].label.startswith("faster than the card can read")
     assert adds_up(steps, tolerance=0.05)
+
+
+def test_stages_that_were_timed_cost_what_their_times_say_and_not_what_their_bytes_do() -> None:
+    steps = waterfall((), looked_at("healthy-pp4-loaded").facts)
+    ceiling, uneven = steps[0], next(step for step in steps if step.step == "PP004")
+    # By hand: busy 97, 98, 98 and 100 % of the longest, so the longest is 1.02 of the mean; by bytes it were 1.07.
+    assert uneven.label == "uneven stages, by their own times"
+    assert uneven.value == pytest.approx(-ceiling.value * (1 - 1 / 1.018), rel=0.3)
