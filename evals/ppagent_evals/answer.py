@@ -9,6 +9,9 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from ppagent.errors import UserError
 
+LONGEST = 200_000
+"""Characters. Nobody writes more, and the YAML reader is slow."""
+
 Origin = Literal["measured", "reconstructed", "synthetic"]
 
 
@@ -69,10 +72,26 @@ def read_answer(recording: Path) -> Answer:
     if not path.exists():
         raise UserError(f"{recording} has no answer.", f"Write {path.name}, or leave the case out of the eval.")
     try:
-        return Answer.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (yaml.YAMLError, ValidationError) as error:
-        first = str(error).splitlines()[0]
-        raise UserError(f"{path} is not a valid answer: {first}.", "See the recording format.") from error
+        return Answer.model_validate(_read(path))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+        where = ".".join(str(step) for step in first["loc"])
+        raise UserError(
+            f"{path} is not a valid answer: {where}: {first['msg']}.", "See the recording format."
+        ) from error
+
+
+def _read(path: Path) -> object:
+    """What a YAML file holds. Raises UserError where it is none, or means to grow without end."""
+    advice = "See the recording format."
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        if len(text) > LONGEST or any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+            raise UserError(f"{path} is longer than {LONGEST} characters, or refers to itself (*name).", advice)
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UserError(f"{path} is no YAML: {first}.", advice) from error
 
 
 def read_origin(recording: Path) -> Origin:
@@ -80,6 +99,7 @@ def read_origin(recording: Path) -> Origin:
     path = recording / "incident.yaml"
     if not path.is_file():
         return "synthetic"
-    origin = (yaml.safe_load(path.read_text(encoding="utf-8")) or {}).get("origin", {})
+    incident = _read(path)
+    origin = incident.get("origin") if isinstance(incident, dict) else None
     kind = origin.get("kind") if isinstance(origin, dict) else None
     return kind if kind in ("measured", "reconstructed") else "synthetic"

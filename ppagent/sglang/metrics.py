@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
+from ppagent.errors import ToolError
 from ppagent.evidence.digits import whole_number
 from ppagent.evidence.kept import is_measure
 
@@ -30,6 +31,10 @@ _ESCAPE = re.compile(r"\\(.)")
 _NUMBER = re.compile(r"[+-]?(?:[0-9.]+(?:[eE][+-]?[0-9]+)?|[A-Za-z]+)")
 """As the text format writes one; Python would also take `1_000` and digits of other scripts."""
 _SCRAPED_AT = re.compile(r"#\s*scraped_at:\s*(\S+)")
+LONGEST_LINE = 65_536
+"""A line of a scrape that is longer is none: matching one of megabytes takes gigabytes."""
+MOST_SERIES = 250_000
+"""A server of many ranks states some ten thousand."""
 _OF_A_SERVER = ("model_name", "instance", "pod")
 """Labels that are the same on all that one server states: its own, and those that a collector of several adds."""
 _LONGEST_WINDOW_S = 86_400.0
@@ -101,20 +106,26 @@ class Scrape:
 
 
 def parse_metrics(text: str) -> Scrape:
-    """Read Prometheus text. A first line `# scraped_at: <ISO 8601>` gives the time. Unreadable lines are counted."""
+    """Read Prometheus text. A first line `# scraped_at: <ISO 8601>` gives the time. Unreadable lines are counted.
+
+    Raises ToolError where it holds more series than any server states.
+    """
     samples: dict[str, dict[frozenset[tuple[str, str]], Sample]] = {}
     at: datetime | None = None
-    skipped = 0
+    skipped, known = 0, 0
     for line in text.split("\n"):
         if line.startswith("#"):
             at = at or _scraped_at(line)
             continue
         if not line.strip():
             continue
-        sample = _sample(line)
+        sample = _sample(line) if len(line) <= LONGEST_LINE else None
         if sample is None:
             skipped += 1
             continue
+        known += 1
+        if known > MOST_SERIES:
+            raise ToolError(f"more than {MOST_SERIES} samples are in one scrape, which no SGLang server has")
         first = samples.setdefault(sample.name, {}).setdefault(frozenset(sample.labels.items()), sample)
         skipped += first.value != sample.value
     return Scrape({name: tuple(rows.values()) for name, rows in samples.items()}, at, skipped)
@@ -226,7 +237,7 @@ def rate(scrapes: Sequence[Scrape], name: str, pp_rank: str = "0", **labels: str
 
 
 def histogram_mean(scrapes: Sequence[Scrape], name: str, pp_rank: str = "0", **labels: str) -> float | None:
-    """Mean of what a histogram or a summary took up between the first and the last scrape; None where it took up nothing."""
+    """Mean of what a histogram or summary took up from the first scrape to the last; None where it took up nothing."""
     count = _growth(scrapes, f"{name}_count", pp_rank, labels)
     total = _growth(scrapes, f"{name}_sum", pp_rank, labels)
     return total / count if count else None

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ppagent.errors import ToolError
 from ppagent.sglang.metrics import (
     Scrape,
     histogram_mean,
@@ -206,3 +207,17 @@ def test_a_rank_that_is_no_number_is_no_stage(rank: str) -> None:
     scrapes = [parse_metrics(text) for text in texts]
     assert scrapes[0].by_pp_rank("a_total") == {}
     assert rate_by_pp_rank(scrapes, "a_total") == {}
+
+
+@pytest.mark.parametrize("odd", ['a{b="' + "c" * 70_000 + '"} 1', "a{" + '"' * 70_000, "a" * 70_000])
+def test_a_line_of_no_sane_length_is_skipped_unread(odd: str) -> None:
+    scrape = parse_metrics(f"sglang:num_running_reqs 3\n{odd}\nsglang:num_queue_reqs 1\n")
+    assert (scrape.gauge("num_running_reqs"), scrape.gauge("num_queue_reqs"), scrape.skipped) == (3, 1, 1)
+    assert set(scrape.samples) == {"num_running_reqs", "num_queue_reqs"}
+
+
+def test_more_series_than_a_server_has_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ppagent.sglang.metrics.MOST_SERIES", 10)
+    assert parse_metrics("".join(f'a{{n="{n}"}} 1\n' for n in range(10))).series("a")[9].value == 1
+    with pytest.raises(ToolError, match="more than 10 samples"):
+        parse_metrics("".join(f'a{{n="{n}"}} 1\n' for n in range(11)))

@@ -26,6 +26,9 @@ LONGEST_YAML = 200_000
 """Nobody writes more; the YAML reader is slow enough for a larger file to be an attack."""
 
 
+_MOST_BITS = 256
+
+
 class StatedArguments(BaseModel, extra="forbid"):
     """Words that stand in no artifact."""
 
@@ -70,7 +73,10 @@ def _incident(found: Document, asked: str) -> list[Finding]:
 
 
 def _scalar(value: object) -> str:
-    """The text of a plain value. Of lists and mappings none: aliases can make them grow without end."""
+    """The text of a plain value. Of lists and mappings none: aliases can make them grow without end. Of a number that
+    nobody states none: Python writes no integer of thousands of digits."""
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return ""
     return "" if value is None or isinstance(value, list | dict | set) else str(value)
 
 
