@@ -7,9 +7,11 @@ from ppagent.agent.board import Board, Hypothesis
 from ppagent.chat import phrases
 from ppagent.chat.answers.cause import cause_in_short, cause_lines
 from ppagent.chat.answers.compare import compare_lines
+from ppagent.chat.answers.looked import looked_lines
 from ppagent.chat.answers.measured import trial_lines
-from ppagent.chat.answers.topics import hypotheses_named, telling, topics_in
-from ppagent.chat.answers.why import suspected_lines, unexplained_lines, why_again_lines, why_lines
+from ppagent.chat.answers.topics import all_of, hypotheses_named, telling, topics_in
+from ppagent.chat.answers.unheard import FOREIGN, is_foreign, unheard_lines
+from ppagent.chat.answers.why import suspected_lines, unexplained_lines, verdict_lines, why_again_lines, why_lines
 from ppagent.chat.commands.registry import run_command
 from ppagent.chat.kept import kept_in
 from ppagent.chat.looking import investigate, know
@@ -18,13 +20,15 @@ from ppagent.chat.offering import offer_trial, put_off_lines
 from ppagent.chat.past import Before
 from ppagent.chat.questions import Kind
 from ppagent.chat.session import Session
+from ppagent.chat.spelling import as_meant
 from ppagent.chat.store import conversations, open_saved
 from ppagent.chat.telling import told_lines
 from ppagent.chat.unclear import cannot
 from ppagent.errors import UserError
 from ppagent.report.lines import BLANK, Line, wrapped
 
-MOST_CAUSES = 3
+MOST_CAUSES = 8
+TAKEN_FOR = "I take that for: why is it slow?"
 
 
 def _why(session: Session, text: str) -> None:
@@ -32,9 +36,11 @@ def _why(session: Session, text: str) -> None:
     found, width = session.found(), session.screen.width
     lines = why_lines(found, "", width)
     answer = "\n".join(line.text for line in lines)
+    guessed = not phrases.WHY.search(as_meant(text)) and not re.search(r"\d", text)
+    taken = [Line(TAKEN_FOR, "dim")] if guessed and not is_foreign(text) else []
     suspected = suspected_lines(found, text, width)
-    shown = why_again_lines(found, width) if answer == session.told else lines
-    session.say([*suspected, *shown, *put_off_lines(session)])
+    again = verdict_lines(found, width) if phrases.HEALTH.search(text) else why_again_lines(found, width)
+    session.say([*taken, *suspected, *(again if answer == session.told else lines), *put_off_lines(session)])
     session.told = answer
     offer_trial(session)
 
@@ -75,13 +81,33 @@ def _cause(session: Session, text: str) -> None:
 
 
 def _meant(text: str, board: Board) -> tuple[Hypothesis, ...]:
-    """Causes that the text names, by id, by name or by subject."""
-    topics = (h for topic in topics_in(text) if (h := telling(topic, board)) is not None)
-    return tuple({h.id: h for h in (*hypotheses_named(text, board), *topics)}.values())
+    """Causes that the text names, by id, by name or by subject. Of a subject without a supported cause it is all of
+    them: one that is ruled out does not clear the others."""
+    named = list(hypotheses_named(text, board))
+    for topic in topics_in(text):
+        most = telling(topic, board)
+        named += [most] if most is not None and most.state == "supported" else all_of(topic, board)
+    return tuple({h.id: h for h in named}.values())
 
 
 def _evidence(session: Session, text: str) -> None:
-    run_command(session, f"/evidence {' '.join(re.findall(r'E[0-9]+', text))}".rstrip())
+    """Pieces that are named, whole; else what was looked at, in short."""
+    named = re.findall(r"E[0-9]+", text)
+    if named or re.search(r"\bevidence\b", text, re.I):
+        run_command(session, f"/evidence {' '.join(named)}".rstrip())
+        return
+    know(session)
+    session.say(looked_lines(session.found(), session.screen.width))
+
+
+def _unheard(session: Session, text: str) -> None:
+    know(session)
+    session.say(unheard_lines(session.found(), text, session.screen.width))
+
+
+def _foreign(session: Session, text: str) -> None:
+    session.say([Line(FOREIGN, "dim")])
+    _why(session, text)
 
 
 def _told(session: Session, text: str) -> None:
@@ -127,5 +153,7 @@ ABOUT_CAUSES: dict[Kind, Callable[[Session, str], None]] = {
     "cause": _cause,
     "evidence": _evidence,
     "told": _told,
+    "unheard": _unheard,
+    "foreign": _foreign,
     "compare": _compare,
 }

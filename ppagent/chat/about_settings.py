@@ -61,6 +61,21 @@ def _proposal(session: Session, text: str) -> None:
     run_command(session, f"/propose {known[0]}")
 
 
+def _command(session: Session, text: str) -> None:
+    """The command of what was shown last, else of the first proposal that has one."""
+    know(session)
+    ready = [proposal.id for proposal in session.found().plan.proposals if proposal.command]
+    if not ready:
+        _change(session, text)
+        return
+    named = [match.upper() for match in re.findall(r"\bP\d{1,2}\b", text, re.I)]
+    chosen = next((each for each in (*named, session.shown, ready[0]) if each in ready), ready[0])
+    run_command(session, f"/propose {chosen}")
+    others = [each for each in ready if each != chosen]
+    if others:
+        session.screen.show([Line(f"  others: {', '.join(f'/propose {each}' for each in others)}", "dim")])
+
+
 def _try(session: Session, text: str) -> None:
     """As the command does, which shows first what it would do."""
     named = re.search(r"\b[Pp]\d+\b|\blimit \d+", text)
@@ -75,4 +90,5 @@ ABOUT_SETTINGS: dict[Kind, Callable[[Session, str], None]] = {
     "shape": _shape,
     "proposal": _proposal,
     "try": _try,
+    "command": _command,
 }

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from ppagent.agent.board import Board, Hypothesis
 from ppagent.chat import phrases
 from ppagent.chat.answers.beyond import beyond_lines
+from ppagent.chat.answers.busy import busy_lines
+from ppagent.chat.answers.cause import cause_and_state
 from ppagent.chat.answers.crowd import crowd_lines
 from ppagent.chat.answers.done import done_lines
 from ppagent.chat.answers.gain import gain_lines
 from ppagent.chat.answers.needs import needs_lines
 from ppagent.chat.answers.overview import overview
 from ppagent.chat.answers.page import page_lines
+from ppagent.chat.answers.restart import restart_lines
 from ppagent.chat.answers.safety import safety_lines
 from ppagent.chat.answers.sure import sure_lines
 from ppagent.chat.answers.topics import hypotheses_named, telling, topics_in
@@ -19,6 +22,7 @@ from ppagent.chat.looking import know
 from ppagent.chat.questions import Kind
 from ppagent.chat.session import Session
 from ppagent.chat.telling import told_lines
+from ppagent.chat.unclear import self_lines
 from ppagent.report.lines import wrapped
 
 MOST_PAGES = 2
@@ -76,7 +80,9 @@ def _means(session: Session, text: str) -> None:
     board, width = session.desk.board(), session.screen.width
     chosen = _named(text, board) or board.supported
     if chosen:
-        session.say(page_lines(chosen[:MOST_PAGES], width))
+        lines = page_lines(chosen[:MOST_PAGES], width)
+        here = [f"Here: {cause_and_state(hypothesis)}." for hypothesis in chosen[:MOST_PAGES]]
+        session.say([*lines, *(line for says in here for line in wrapped(says, width))])
     else:
         session.say(wrapped(session.found().summary, width))
 
@@ -84,6 +90,20 @@ def _means(session: Session, text: str) -> None:
 def _named(text: str, board: Board) -> tuple[Hypothesis, ...]:
     named = hypotheses_named(text, board)
     return named or tuple(h for topic in topics_in(text) if (h := telling(topic, board)) is not None)
+
+
+def _restart(session: Session, text: str) -> None:
+    know(session)
+    session.say(restart_lines(session.found(), session.screen.width))
+
+
+def _self(session: Session, text: str) -> None:
+    session.say(self_lines(session.mind, session.screen.width))
+
+
+def _busy(session: Session, text: str) -> None:
+    know(session)
+    session.say(busy_lines(session.found(), session.screen.width))
 
 
 def _log(session: Session, text: str) -> None:
@@ -101,4 +121,7 @@ ASIDES: dict[Kind, Callable[[Session, str], None]] = {
     "now": _now,
     "beyond": _beyond,
     "log": _log,
+    "restart": _restart,
+    "self": _self,
+    "busy": _busy,
 }

@@ -10,6 +10,7 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 YES = _any(r"(?:y|yes|yep|yeah|sure|ok(?:ay)?|please do|do it|go ahead|go for it)[.! ]*")
 NO = _any(r"(?:n|no|nope|not now|don'?t|never ?mind|cancel|stop)[.! ]*")
+THANKS = _any(r"\b(?:thanks?|thank you|thx|cheers|great|nice|cool)\b")
 GREETING = _any(r"(?:ok(?:ay)?,? )?(?:hi|hello|hey|thanks?|thank you|thx|cheers|great|nice|cool)\b.{0,20}")
 GO_ON = _any(r"(?:go on|continue|carry on|keep (?:going|looking)|look further)\b.{0,20}")
 AGAIN = _any(
@@ -87,7 +88,18 @@ CROWD = _any(
     r"\bwhat concurrency\b|\benough (?:load|requests|users|traffic)",
     r"\btoo (?:few|many) (?:requests|users|clients)|\b(?:requests|users|clients) (?:too few|too many|enough)",
 )
+RESTART = _any(
+    r"^(?:please |just |(?:can|could|will|would) you (?:please |just )*)*"
+    r"(?:restart|relaunch|reboot|redeploy|kill|stop|shut ?down) (?:it|this|that|the server|sglang|everything)\b.{0,20}$"
+)
+SELF = _any(r"\b(?:who|what) are you\b", r"\bwhat can (?:you|i) (?:do|ask|answer|tell|say)\b", r"^help\W*$")
+BUSY = _any(
+    r"\bnvidia-?smi\b",
+    r"\b(?:why|what|how).{0,40}\b(?:gpus?|cards?|util\w*)\b.{0,40}\b(?:9\d|100) ?%",
+    r"\b(?:why|what|how).{0,40}\b(?:9\d|100) ?% (?:gpu |util|busy)",
+)
 BEYOND = _any(
+    r"\b(?:more|other|bigger|faster|newer|better|buy) (?:\w+ )?(?:gpus?|cards?|hardware|machines?|nodes?)\b",
     r"\b(?:vllm|trt-?llm|tensorrt|lmdeploy|llama\.?cpp|ollama|tgi|dynamo)\b",
     r"\bbug\b",
     r"\bsglang(?:'s)? (?:fault|issue|broken)",
@@ -116,6 +128,14 @@ ADVICE = _any(
     r"\bbetter (?:to|with|off)\b",
     r"\bhow (?:do|can|would) (?:i|we) (?:enable|disable|set|turn|use|switch|raise|lower)",
 )
+HEALTH = _any(
+    r"\b(?:un)?healthy\b|\banything wrong\b",
+    r"\b(?:is|looks?|are) (?:it|this|that|everything|things|they) (?:all )?(?:good|ok|okay|fine|normal|bad|right)\b",
+)
+COMMAND = _any(
+    r"\b(?:the|a|new|launch|full|whole|exact) command(?: ?line)?\b",
+    r"\bwhat (?:do|should) i (?:paste|type)\b",
+)
 COMPARE = _any(
     r"\bcompare",
     r"\b(?:than|with|since|to) (?:before|last|then|yesterday|earlier|previous)",
@@ -132,7 +152,6 @@ CHANGE = _any(
     r"\bwhat now\b|\bnext step|\bwhat'?s next\b|\bso what\b|\bwhat first\b",
     r"\bwhere (?:do|should) i start",
     r"\bwhich (?:one|flag|setting)s? (?:should|do|first)",
-    r"\bthe command\b",
 )
 TRY = _any(
     r"^(?:please |just |ok(?:ay)?,? |(?:can|could|will) you )*"
@@ -165,6 +184,7 @@ ASKING = _any(
 CAUSE_ID = re.compile(r"\b(?:[A-Za-z]{2}\d{3}|H\d{1,3})\b")
 LOOKED_AT = _any(
     r"\bwhat (?:did|have|do) you (?:look|see|seen|check|read|find|found|know)",
+    r"\b(?:did|have) you (?:even )?(?:look|see|seen|check|read)",
     r"\b(?:show|list)(?: me)? (?:the |your |all )*evidence",
 )
 EVIDENCE_ID = re.compile(r"\bE\d{1,3}\b")

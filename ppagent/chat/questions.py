@@ -8,17 +8,23 @@ from ppagent.chat.answers.levers import levers_in
 from ppagent.chat.answers.setting import read_setting
 from ppagent.chat.answers.shape import names_shape, shape_in
 from ppagent.chat.answers.topics import topics_in
+from ppagent.chat.answers.unheard import IS_IT, is_foreign
 from ppagent.chat.spelling import as_meant
 
 Answer = Literal["yes", "no", "again", "go_on", "greeting"]
-Aside = Literal["done", "safe", "sure", "means", "needs", "gain", "crowd", "now", "beyond", "log"]
+Aside = Literal[
+    "done", "safe", "sure", "means", "needs", "gain", "crowd", "now", "beyond", "log", "restart", "self", "busy"
+]
 """Questions about what was said and done, and what lies beyond it."""
 Kind = (
     Answer
     | Aside
     | Literal["what_if", "flag", "advice", "shape", "compare", "cause", "change", "proposal", "try", "evidence", "why"]
-    | Literal["told", "cannot"]
+    | Literal["command", "unheard", "foreign", "told", "cannot"]
 )
+
+LONGEST = 4_000
+"""Characters in which a question shows what it is; what comes behind them is pasted."""
 
 LOG_LINES = 2
 """So many lines of a log are something pasted, and no question."""
@@ -31,6 +37,9 @@ _SHORT: dict[Answer, re.Pattern[str]] = {
     "greeting": said.GREETING,
 }
 _ASIDES: dict[Aside, re.Pattern[str]] = {
+    "restart": said.RESTART,
+    "self": said.SELF,
+    "busy": said.BUSY,
     "done": said.DONE,
     "safe": said.SAFE,
     "sure": said.SURE,
@@ -46,7 +55,7 @@ _ASIDES: dict[Aside, re.Pattern[str]] = {
 def meaning(text: str, *, looked: bool) -> Kind:
     """The kind of question that `text` is. `looked`: whether an investigation has been made, before which nearly
     everything is a reason to make one."""
-    meant = as_meant(text.strip())
+    meant = as_meant(text.strip()[:LONGEST])
     short = next((kind for kind, pattern in _SHORT.items() if pattern.fullmatch(meant)), None)
     if short is not None:
         return short
@@ -78,7 +87,9 @@ def _about_us(text: str) -> Kind | None:
     """Questions about what was said and done here."""
     if said.CAUSE_ID.search(text) and not said.EXPLAINS.search(text):
         return None
-    if said.WHAT_IS_A.fullmatch(text) and topics_in(text):
+    if said.COMMAND.search(text) and not said.SAFE.search(text):
+        return "command"
+    if said.WHAT_IS_A.fullmatch(text) and (topics_in(text) or said.CAUSE_ID.search(text)):
         return "means"
     return next((kind for kind, pattern in _ASIDES.items() if pattern.search(text)), None)
 
@@ -104,9 +115,13 @@ def _other(text: str, looked: bool) -> Kind:
         return "what_if"
     if said.WHY.search(text):
         return "why"
+    asking = bool(said.ASKING.search(text))
+    if topics_in(text) and asking and looked:
+        return "cause"
+    if is_foreign(text):
+        return "foreign"
+    if IS_IT.fullmatch(text):
+        return "unheard"
     if not looked and len(text.split()) > 1:
         return "why"
-    asking = bool(said.ASKING.search(text))
-    if topics_in(text) and asking:
-        return "cause"
     return "told" if re.search(r"\d", text) and not asking else "cannot"

@@ -7,6 +7,7 @@ from ppagent.chat.about_settings import ABOUT_SETTINGS
 from ppagent.chat.asides import ASIDES
 from ppagent.chat.commands.registry import run_command
 from ppagent.chat.parts import parts_of
+from ppagent.chat.phrases import THANKS
 from ppagent.chat.questions import Kind, meaning
 from ppagent.chat.session import Session
 from ppagent.chat.unclear import cannot
@@ -15,7 +16,7 @@ from ppagent.report.lines import BLANK, Line, wrapped
 UNCLEAR = frozenset(("cannot", "told", "greeting", "yes", "no"))
 """Kinds that are no question by themselves, in a message of several parts."""
 
-BETTER_BY_MODEL = frozenset(("means", "beyond"))
+BETTER_BY_MODEL = frozenset(("means", "beyond", "unheard", "foreign"))
 """Kinds that a model answers in its own words, where there is one."""
 
 
@@ -72,7 +73,9 @@ def _no(session: Session, text: str) -> None:
 
 
 def _greeting(session: Session, text: str) -> None:
-    session.say(wrapped("Ask why it is slow, or what to change. /help lists the rest.", session.screen.width))
+    thanked = THANKS.search(text) is not None
+    says = "You are welcome." if thanked else "Ask why it is slow, or what to change. /help lists the rest."
+    session.say(wrapped(says, session.screen.width))
 
 
 REPLIES: dict[Kind, Callable[[Session, str], None]] = {

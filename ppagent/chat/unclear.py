@@ -29,7 +29,18 @@ def cannot(session: Session, text: str) -> None:
         session.say(wrapped(CANNOT_AGAIN, width))
         return
     session.lost = True
-    lines = wrapped("I answer by rules here, without a language model, and did not understand that. I can tell:", width)
-    lines += [Line(f"  - {what}") for what in CAN]
-    lines += wrapped("/help lists the commands; /model NAME lets a model choose what to look at.", width, tone="dim")
-    session.say(lines)
+    session.say(
+        _can("I answer by rules here, without a language model, and did not understand that. I can tell:", width)
+    )
+
+
+def self_lines(mind: str, width: int) -> list[Line]:
+    """Who answers, and what."""
+    return _can(f"ppagent, which finds out why an SGLang server is slow ({mind}). I can tell:", width)
+
+
+def _can(head: str, width: int) -> list[Line]:
+    lines = [*wrapped(head, width), *(line for what in CAN for line in wrapped(what, width, "  - "))]
+    return lines + wrapped(
+        "/help lists the commands; /model NAME lets a model choose what to look at.", width, tone="dim"
+    )

@@ -12,12 +12,14 @@ from ppagent.plugins import ToolContext
 from ppagent.targets.target import Shared
 
 TOOL = "user.stated"
+MOST_TOLD = 20_000
+"""Characters of one message that are read for statements: what is longer is pasted, and a target reads files."""
 
 
 def tell(session: Session, text: str) -> tuple[Evidence, ...]:
     """Takes the user's words as evidence; what was new in them. All words of the session are read together, so that
     what was said first still counts."""
-    words = mask(text)
+    words = mask(text)[:MOST_TOLD]
     session.words.append(words)
     session.record("words", text=words)
     return take_in(session, TOOL, _read(session), "the user said it")

@@ -86,7 +86,7 @@ def test_proposals_whole_and_their_differences(looked: Session) -> None:
 
 
 def test_predict_takes_a_setting(looked: Session) -> None:
-    assert "With limit 1, at C=8: 161-197 tok/s" in shown(looked, "/predict --pp-max-micro-batch-size=1")
+    assert "With limit 1, at C=8: 162-198 tok/s" in shown(looked, "/predict --pp-max-micro-batch-size=1")
 
 
 def test_the_ceiling_is_a_persons_to_set() -> None:

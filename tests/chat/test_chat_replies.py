@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from time import process_time
 
 import pytest
 
@@ -24,7 +25,7 @@ Answer = Callable[[str], str]
 def test_a_session_begins_with_what_server_it_is_and_under_what_load(seed: Session) -> None:
     shown = " ".join(screen_of(seed).text.split())
 
-    assert "SGLang 0.5.11 · PP8 TP1 · 8x RTX PRO 6000 Blackwell Server Edition" in shown
+    assert "SGLang 0.5.11 · PP8 TP1 · 8x RTX PRO 6000 Blackwell Workstation Edition" in shown
     assert "24.7 / 68.3 / 95.6 tok/s at C=1/4/8" in shown
     assert "1-3 requests in a micro-batch, queue 0, 95.3 tok/s" in shown
     assert len(screen_of(seed).lines) <= 12
@@ -52,7 +53,7 @@ def test_the_seeds_question_leads_to_the_relaunch(seed: Session) -> None:
         ("could it be the all-reduce over pcie or power throttling?", ("(IC001) is ruled out", "(HW001) is ruled out")),
         ("is it uneven stages?", ("Cannot tell yet, uneven stages (PP004) is open at 0.", "http.metrics")),
         ("what should I change?", ("TRY NOW, live, reversible (P1: PP001)", "THEN, one restart (P2: CG001 PP001)")),
-        ("what if the limit is 1?", ("With limit 1, at C=8: 161-197 tok/s (now 95.6): helps",)),
+        ("what if the limit is 1?", ("With limit 1, at C=8: 162-198 tok/s (now 95.6): helps",)),
         ("what if the limit is 2 at C=16?", ("With limit 2, at C=16:",)),
         ("what if --pp-async-batch-depth is 2", ("fills none", "Not the cure: --pp-async-batch-depth")),
         ("what if we turn on graphs and the limit is 1", ("With limit 1, graphs on, at C=8: 200-214 tok/s",)),
@@ -74,7 +75,40 @@ def test_the_seeds_question_leads_to_the_relaunch(seed: Session) -> None:
         ("will it lose requests?", ("P2, one restart", "it cuts what the server is answering")),
         ("how sure are you?", ("reconstructed from a report", "micro-batches unfilled (PP001): supported", "for")),
         ("what does that mean?", ("PP001 micro-batches unfilled", "they clump", "CG001 decode graphs")),
-        ("how much faster will it get", ("P1, try now, live, reversible: forecast at C=8: 161-197", "about 387 tok/s")),
+        (
+            "is the gpu throttling?",
+            ("No, power cap (HW001) is ruled out", "No, thermal or hardware throttle (HW002) is ruled out"),
+        ),
+        (
+            "is it the network?",
+            ("No, TP across nodes on a slow network (IC005) is ruled out: nnodes 1", "KV transfer slow (PD001)"),
+        ),
+        (
+            "is it the disk?",
+            ("causes I know is about disk, so I can neither confirm that nor rule it out.", "Found here"),
+        ),
+        ("is the model too big?", ("causes I know is about that, so I can neither confirm that nor rule it out.",)),
+        ("can you restart it?", ("No: this is no live server", "/copy P2 takes the new launch command along")),
+        (
+            "give me the command",
+            ('{"server_args": {"pp_max_micro_batch_size": 1}}', "others: /propose P2, /propose P3"),
+        ),
+        ("what's the full command for P2", ("--port 30000 --pp-max-micro-batch-size 1", "others: /propose P1")),
+        (
+            "what is PP001?",
+            ("micro-batches unfilled Pipelining is always on", "Here: Micro-batches unfilled (PP001): supp"),
+        ),
+        ("why is nvidia-smi showing 100%?", ("share of time in which some kernel ran", "GPU 0 32 %, 173 W of 600 W")),
+        (
+            "what if I set --mem-fraction-static 0.9?",
+            ("no forecast", "--mem-fraction-static is 0.88 on this server", "Nothing found here asks for"),
+        ),
+        ("should I buy more GPUs?", ("more or other cards would give here I cannot tell", "Mend first what was found")),
+        ("did you check the logs?", ("logs.decode server.log E27-E32", "no answer http.metrics")),
+        ("warum ist es so langsam?", ("I understand English only", "Micro-batches unfilled (PP001)")),
+        ("thanks a lot", ("You are welcome.",)),
+        ("who are you?", ("ppagent, which finds out why an SGLang server is slow (rules brain)",)),
+        ("how much faster will it get", ("P1, try now, live, reversible: forecast at C=8: 162-198", "about 435 tok/s")),
         ("would more users help?", ("Not by themselves: slots stand empty", "8 requests in flight, 8 slots")),
         (
             "how many requests can it take",
@@ -233,3 +267,27 @@ def test_whether_it_helped_is_told_by_what_was_tried(seed: Session) -> None:
     take_turn(seed, "did it help?")
 
     assert "better: 95, then 178 tok/s, +87% (noise 1.4%)" in screen_of(seed).text
+
+
+def test_a_question_about_health_is_answered_by_the_verdict_each_time(answered: Callable[[str], str]) -> None:
+    answered("why is it slow?")
+
+    for question in ("is it healthy?", "is anything wrong with it?"):
+        assert answered(question).startswith("DIAGNOSED Micro-batches unfilled (PP001)")
+
+
+def test_words_that_are_taken_for_a_complaint_are_said_to_be(seed: Session) -> None:
+    take_turn(seed, "it misbehaves since monday")
+
+    assert "I take that for: why is it slow?" in screen_of(seed).text
+
+
+def test_a_long_pasted_text_is_answered_at_once(answered: Callable[[str], str]) -> None:
+    line = (
+        "[2026-05-02 14:24:25 PP0] Decode batch, #running-req: 1, #token: 55, token usage: 0.00, gen throughput: 24.1"
+    )
+
+    started = process_time()
+    assert "That is text of a log." in answered("\n".join([line] * 3_000))
+    answered("x=1 --flag-" * 20_000)
+    assert process_time() - started < 5.0

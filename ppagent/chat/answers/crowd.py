@@ -45,7 +45,8 @@ def crowd_lines(found: Investigation, question: str, width: int) -> list[Line]:
         lines += wrapped(tagged(f"Measured: {speeds}", cites) + ".", width)
     flying, ring = in_flight(facts), slots(facts)
     if flying is not None and ring is not None:
-        says = f"{flying.value:.3g} requests in flight, {ring.value:g} slots in the ring"
+        plural = "" if flying.value == 1 else "s"
+        says = f"{flying.value:.3g} request{plural} in flight, {ring.value:g} slots in the ring"
         lines += wrapped(tagged(says, tuple(dict.fromkeys((*flying.cites, *ring.cites)))) + ".", width)
     for cause_id in ABOUT_LOAD:
         hypothesis = found.board.of(cause_id)

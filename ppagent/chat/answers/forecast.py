@@ -9,7 +9,8 @@ from ppagent.causes.graphs import OFF_SWITCHES
 from ppagent.causes.physics import measured_levels
 from ppagent.changes.commands import Installed, relaunch_command
 from ppagent.changes.forecasts import server_of
-from ppagent.chat.answers.advice import proposals_with
+from ppagent.chat.answers.advice import proposals_with, verdict_on
+from ppagent.chat.answers.flag import here_lines
 from ppagent.chat.answers.setting import DEPTH, PARTITION, SLOT_LIMIT, Setting
 from ppagent.chat.wording import tagged
 from ppagent.evidence.facts import Facts
@@ -34,6 +35,9 @@ def what_if_lines(found: Investigation, setting: Setting, width: int) -> list[Li
     if setting.empty:
         return wrapped(f"Which setting? The model knows {KNOWN}. For instance: what if the limit is 2 at C=16?", width)
     lines = _forecast_lines(facts, setting, width)
+    for flag in setting.others:
+        if flag.startswith("--"):
+            lines += [*here_lines(found, flag, width, "  "), *wrapped(verdict_on(found, flag), width, "  ")]
     for says in (*_proposed(found, setting), *_declined(found, setting), *_objections(facts, setting)):
         lines += wrapped(says, width, "  ")
     return lines

@@ -40,10 +40,17 @@ TOPICS = (
     _topic("links between the cards", "IC001 IC002 IC004 IC006", r"pcie|nvlink|all.?reduce|nccl|interconnect|p2p\b"),
     _topic("the cards' power or heat", "HW001 HW002", r"power (?:cap|limit)|throttl|thermal|overheat|hot\b|clocks?\b"),
     _topic("a bad or unequal card", "HW004 HW003", r"(?:bad|broken|faulty|failing|unequal) (?:gpu|card)|xid|ecc"),
+    _topic(
+        "the network", "IC005 PD001", r"network|infiniband|ethernet|rdma|roce\b|ib\b|between (?:the )?(?:nodes|hosts)"
+    ),
     _topic("the host", "CP001 CP003", r"cpu|host.?bound|gil\b|python overhead|numa"),
     _topic("the tokenizer", "CP002", r"(?:de)?tokeni[sz]er"),
     _topic("structured output", "CP004", r"grammar|structured output|json schema|guided"),
-    _topic("the load", "LB001 PP002", r"few requests|load too low|not enough (?:load|requests|traffic)|offered load"),
+    _topic(
+        "the load",
+        "LB001 PP002",
+        r"clients?\b|few requests|load too low|not enough (?:load|requests|traffic)|offered load",
+    ),
     _topic("balance between ranks", "LB002 LB003", r"dp rank|data.?parallel|balanc|expert"),
     _topic("prefill", "PR001 PP005 PP006", r"prefill|long prompts?|ttft|chunked"),
     _topic("the attention backend", "KR001", r"attention (?:backend|kernel)|flash.?infer|fa[34]\b|flash.?attention"),
@@ -74,10 +81,17 @@ def hypotheses_named(text: str, board: Board) -> tuple[Hypothesis, ...]:
 
 
 def telling(topic: Topic, board: Board) -> Hypothesis | None:
-    """The hypothesis that tells most about a subject: a supported one, else the first of its causes."""
-    known = [h for cause in topic.causes if (h := board.of(cause)) is not None]
+    """The hypothesis that tells most about a subject: a supported one, else one that is not ruled out, else the first
+    of its causes."""
+    known = all_of(topic, board)
     supported = [h for h in known if h.state == "supported"]
-    return next(iter(supported or known), None)
+    undecided = [h for h in known if h.state != "refuted"]
+    return next(iter(supported or undecided or known), None)
+
+
+def all_of(topic: Topic, board: Board) -> tuple[Hypothesis, ...]:
+    """Every hypothesis that a subject stands for."""
+    return tuple(h for cause in topic.causes if (h := board.of(cause)) is not None)
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -18,9 +18,7 @@ MOST_PROBES = 3
 
 def why_lines(found: Investigation, question: str, width: int) -> list[Line]:
     """The answer to "why is it slow?", beginning with what the question itself suspects."""
-    label = found.verdict.replace("_", " ").upper()
-    lines = suspected_lines(found, question, width)
-    lines += wrapped(found.summary, width, f"{label}  ", " " * 11, "verdict")
+    lines = [*suspected_lines(found, question, width), *verdict_lines(found, width)]
     if found.verdict == "not_enough_evidence":
         for probe in found.next_probes[:MOST_PROBES]:
             lines += wrapped(f"{probe.tool}: {probe.why} (grade {probe.grade})", width, "  look next   ")
@@ -36,6 +34,12 @@ def why_lines(found: Investigation, question: str, width: int) -> list[Line]:
     for row in found.denied:
         lines += wrapped(f"{row['tool']} (grade {row['grade']}): {row['why']}", width, "  NOT DONE      ")
     return [*lines, *wrapped(HINT, width, "  ", tone="dim")] if found.plan.proposals else lines
+
+
+def verdict_lines(found: Investigation, width: int) -> list[Line]:
+    """The verdict and what it stands on."""
+    label = found.verdict.replace("_", " ").upper()
+    return wrapped(found.summary, width, f"{label}  ", " " * 11, "verdict")
 
 
 def why_again_lines(found: Investigation, width: int) -> list[Line]:
