@@ -37,7 +37,8 @@ def allowed_rings(
             scale, error_ms = _anchor(deployment, fill, each, batch_then)
             base_ms, per_request_ms = (scale * max(value, 0.0) for value in (each.base_ms, each.per_request_ms))
             for now, then in views:
-                paced = _paced(shared_ring(base_ms, per_request_ms, now), max(1, round(filled)), running)
+                ring_now = replace(shared_ring(base_ms, per_request_ms, now), slots=deployment.slots)
+                paced = _paced(ring_now, max(1, round(filled)), running)
                 work = sum(then) / sum(now) / paced
                 ring = shared_ring(base_ms * work, per_request_ms * work, then)
                 found.append(AllowedRing(replace(ring, slots=slots), error_ms))

@@ -69,7 +69,7 @@ def test_a_recorded_case_lacks_only_its_answer(tmp_path: Path) -> None:
     incident = yaml.safe_load((tmp_path / "incident.yaml").read_text())
     assert incident["origin"] == {"kind": "measured"}
     assert incident["stack"]["version"] == "0.5.11"
-    assert incident["stack"]["gpus"] == "8x NVIDIA RTX PRO 6000 Blackwell Server Edition"
+    assert incident["stack"]["gpus"] == "8x NVIDIA RTX PRO 6000 Blackwell Workstation Edition"
     assert "Not recorded: metrics of gpu-box: metrics were not recorded." in incident["notes"]
 
 

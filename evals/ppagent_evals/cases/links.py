@@ -2,7 +2,7 @@
 
 from ppagent_evals.writing import nccl
 from ppagent_evals.writing.bench import jsonl, measured
-from ppagent_evals.writing.cards import PRO_6000, RTX_3090
+from ppagent_evals.writing.cards import PRO_6000, PRO_6000_SERVER, RTX_3090
 from ppagent_evals.writing.gpus import Gpu, spread, topology
 from ppagent_evals.writing.incident import OPERATOR, Answer, Incident, fix, stack
 from ppagent_evals.writing.load import Load
@@ -30,7 +30,7 @@ _IC001_SPINNING_COLLECTIVES = Answer(
 
 
 def ic001_spinning_collectives() -> Incident:
-    server = Server("0.5.16", GLM_52_NVFP4, PRO_6000, tp=8, flags={"--trust-remote-code": "true"})
+    server = Server("0.5.16", GLM_52_NVFP4, PRO_6000_SERVER, tp=8, flags={"--trust-remote-code": "true"})
     scene = Scene("ic001-spinning-collectives", server, "2026-07-19T16:48:30")
     scene.start(load_s=301, at_init=(nccl.ALLREDUCE_REFUSED,))
     load = Load((1,), 25.3, 900, 800, prefill_ms_per_k=180)
