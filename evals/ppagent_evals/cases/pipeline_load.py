@@ -70,7 +70,6 @@ _DENSE_FEW_REQUESTS = Answer(
     ruled_out=("PP003", "CG001", "KV001"),
     forbidden_changes=("--pp-async-batch-depth", "--disable-cuda-graph"),
     evidence=("server.log", "bench.jsonl"),
-    predicted={"metric": "output_throughput", "at": {"max_concurrency": 8}, "low": 180, "high": 225},
     note="One slot is filled, but a turn costs 39 ms at one request and 41 ms at eight: reading the weights is all "
     "there is, so spreading buys a few per cent. More requests, or TP, would buy more.",
     ref="made up: 67.7 GiB over 1.79 TB/s is 40 ms whatever the batch",
