@@ -59,7 +59,7 @@ def _about_others(result: "LevelResult") -> list[str]:
 
 
 def _about_requests(result: "LevelResult") -> list[str]:
-    found: list[str] = []
+    found = _about_cut_ones(result)
     if result.run.prompts_repeated:
         found.append("prompts were sent more than once: the prefix cache may have answered for the model")
     early = sum(1 for record in result.completed if record.tokens < record.asked_tokens)
@@ -68,6 +68,17 @@ def _about_requests(result: "LevelResult") -> list[str]:
     if result.failed:
         found.append(f"{len(result.failed)} requests failed, first: {result.failed[0].error[:120]}")
     return found
+
+
+def _about_cut_ones(result: "LevelResult") -> list[str]:
+    if not result.cut:
+        return []
+    done = len(result.completed)
+    whole = f"only {done} of {done + result.cut} requests were" if done else "no request was"
+    return [
+        f"{whole} answered whole, {result.cut} cut when the time was up: tok/s, TTFT, ITL and TPOT are of the "
+        f"{result.output_tokens} tokens that came in {result.duration_s:.3g} s while all were at work"
+    ]
 
 
 def _busy_share(result: "LevelResult") -> float:

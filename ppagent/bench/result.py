@@ -2,6 +2,7 @@
 
 `output_throughput` is bench_serving's: all tokens over the whole time, ramps and prefill included.
 `steady_output_throughput` is the rate while at least nine tenths of the clients were at work: the one to compare.
+Where requests were cut at the end, all but the whole latency is of every token that came until then (`partial`).
 TPOT is (last token - first token) / (tokens - 1) over tokens received.
 """
 
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 
 from ppagent.bench.doubts import doubts
 from ppagent.bench.level import LevelRun
+from ppagent.bench.partial import all_at_work_until, seen_until
 from ppagent.bench.record import Request
 from ppagent.bench.statistics import Spread, percentile, spread_ms
 from ppagent.bench.steady import Rate, rate_over, steady_window
@@ -27,7 +29,9 @@ class LevelResult:
     failed: tuple[Request, ...]
     cut: int
     duration_s: float
+    """What the figures are of: up to the last whole answer, or where some were cut, while all clients were at work."""
     output_tokens: int
+    """Of completed requests; where some were cut, of those and what was in flight, as they came in that time."""
     ttft: Spread
     tpot: Spread
     itl: Spread
@@ -38,16 +42,16 @@ class LevelResult:
 
     @property
     def output_throughput(self) -> float:
-        """Tokens of completed requests a second, over the whole level."""
+        """Output tokens a second, ramps and prefill included."""
         return self.output_tokens / self.duration_s
 
     @property
     def concurrency(self) -> float:
         """Requests in flight on average, as the client saw it. What was cut at the end was in flight as well, and has
-        no latency: then it is counted while requests were sent."""
+        no latency."""
         run = self.run
         if self.cut:
-            return in_flight_in(run.records, run.started_at, min(run.ended_at, run.started_at + run.shape.seconds))
+            return in_flight_in(run.records, run.started_at, run.started_at + self.duration_s)
         return sum(record.latency_s for record in self.completed) / self.duration_s
 
     @property
@@ -72,7 +76,7 @@ class LevelResult:
         final = [record.final for record in self.completed if record.final is not None]
         accepted = [answer.accept_length for answer in final if answer.accept_length is not None]
         seconds = self.duration_s
-        input_tokens = sum(answer.prompt_tokens for answer in final)
+        input_tokens = None if self.cut else sum(answer.prompt_tokens for answer in final)
         row: dict[str, object] = {
             "backend": "sglang",
             "dataset_name": run.prompts,
@@ -85,9 +89,11 @@ class LevelResult:
             "total_input_tokens": input_tokens,
             "total_output_tokens": self.output_tokens,
             "request_throughput": round(len(self.completed) / seconds, 4),
-            "input_throughput": round(input_tokens / seconds, 3),
+            "input_throughput": _rounded(None if input_tokens is None else input_tokens / seconds),
             "output_throughput": round(self.output_throughput, 3),
-            "total_throughput": round((input_tokens + self.output_tokens) / seconds, 3),
+            "total_throughput": _rounded(
+                None if input_tokens is None else (input_tokens + self.output_tokens) / seconds
+            ),
             "concurrency": round(self.concurrency, 3),
             "accept_length": round(sum(accepted) / len(accepted), 3) if accepted else None,
         }
@@ -130,24 +136,34 @@ def sum_up(run: LevelRun) -> LevelResult:
     """The result of a level."""
     completed = tuple(record for record in run.records if record.succeeded)
     failed = tuple(record for record in run.records if record.error and not record.cut)
+    cut = tuple(record for record in run.records if record.cut)
     window = steady_window(run.records, run.shape.open_loop)
     sent = sorted(record.sent_at for record in run.records if record.sent_at)[: run.shape.concurrency or 1]
-    last = max((record.ended_at for record in completed), default=run.ended_at)
+    until = _measured_until(run, completed, bool(cut))
+    told = seen_until((*completed, *cut), until) if cut else completed
     return LevelResult(
         run=run,
         completed=completed,
         failed=failed,
-        cut=sum(1 for record in run.records if record.cut),
-        duration_s=max(last - run.started_at, 1e-9),
-        output_tokens=sum(record.tokens for record in completed),
-        ttft=spread_ms([record.ttft_s for record in completed]),
-        tpot=spread_ms([tpot for record in completed if (tpot := record.tpot_s) is not None]),
-        itl=spread_ms([itl for record in completed for itl in record.itls_s()]),
+        cut=len(cut),
+        duration_s=max(until - run.started_at, 1e-9),
+        output_tokens=sum(record.tokens for record in told),
+        ttft=spread_ms([record.ttft_s for record in told]),
+        tpot=spread_ms([tpot for record in told if (tpot := record.tpot_s) is not None]),
+        itl=spread_ms([itl for record in told for itl in record.itls_s()]),
         e2e=spread_ms([record.latency_s for record in completed]),
-        client_wait=spread_ms([record.client_wait_s for record in completed]),
+        client_wait=spread_ms([record.client_wait_s for record in told]),
         steady=rate_over(run.records, window) if window is not None else None,
         start_spread_ms=1000 * (sent[-1] - sent[0]) if sent else 0.0,
     )
+
+
+def _measured_until(run: LevelRun, completed: Sequence[Request], some_cut: bool) -> float:
+    """The end of the time that the figures are of."""
+    if not some_cut:
+        return max((record.ended_at for record in completed), default=run.ended_at)
+    while_sent = min(run.ended_at, run.started_at + run.shape.seconds)
+    return all_at_work_until(run.records, run.shape.open_loop, while_sent)
 
 
 def in_flight_in(records: Sequence[Request], begin: float, end: float) -> float:

@@ -30,8 +30,8 @@ class Spread:
     p99: float
     max: float
 
-    def fields(self, name: str) -> dict[str, float]:
-        """Under bench_serving's field names: `mean_ttft_ms`, `p99_ttft_ms`, ..."""
+    def fields(self, name: str) -> dict[str, float | None]:
+        """Under bench_serving's field names: `mean_ttft_ms`, `p99_ttft_ms`, ...; None where nothing was measured."""
         values = {
             "mean": self.mean,
             "median": self.median,
@@ -40,7 +40,9 @@ class Spread:
             "p95": self.p95,
             "p99": self.p99,
         }
-        return {f"{statistic}_{name}_ms": round(value, 3) for statistic, value in values.items()}
+        return {
+            f"{statistic}_{name}_ms": round(value, 3) if self.count else None for statistic, value in values.items()
+        }
 
 
 def spread_ms(seconds: Sequence[float]) -> Spread:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from math import fsum
 
+from ppagent.bench.partial import gaps_in
 from ppagent.bench.record import Request
 from ppagent.bench.result import in_flight_in
 from ppagent.bench.smooth import smooth_rate
@@ -22,7 +23,7 @@ def phase_of(label: str, records: Sequence[Request], window: Window, running: Se
         raise ToolError(f"hardly a token came within {window.seconds:.0f} s: measure for longer")
     ended = [record for record in records if window.begin <= record.ended_at <= window.end]
     good = [record for record in ended if record.succeeded]
-    gaps = [gap for record in good for gap in record.itls_s()]
+    gaps = gaps_in((record for record in records if not record.error), window)
     return Phase(
         label=label,
         tokens_per_s=rate.tokens_per_s,

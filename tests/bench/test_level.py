@@ -135,7 +135,7 @@ def test_a_level_is_boxed_in_time_and_what_still_runs_is_cut() -> None:
     assert result.cut == 2
     assert result.completed == ()
     assert result.failed == ()
-    assert result.ttft.count == 0
+    assert result.e2e.count == 0
 
 
 def test_requests_by_the_clock_come_at_the_asked_rate(server: FakeServer) -> None:
@@ -223,3 +223,46 @@ def test_requests_that_are_cut_were_in_flight_all_the_same() -> None:
     shape = Shape(concurrency=4, seconds=2.0)
     run = LevelRun(shape, "random-words", False, (done, *cut), 10.0, 14.0, 0, 1.0, 1.0, 1.0, ServerSeen())
     assert sum_up(run).concurrency == pytest.approx(4)
+
+
+def slow_level(turn_ms: float, output_tokens: Span, seconds: float, drain_s: float) -> LevelResult:
+    """Four clients on a server whose turn is the same however many requests it runs."""
+    with FakeServer(base_ms=turn_ms, per_request_ms=0) as server:
+        shape = Shape(concurrency=4, seconds=seconds, input_tokens=Span(4, 4), output_tokens=output_tokens)
+        prompts = WordPrompts(shape.input_tokens, shape.output_tokens, shape.seed)
+        return sum_up(asyncio.run(run_level(server.endpoint, shape, prompts, drain_s=drain_s)))
+
+
+def test_a_server_too_slow_for_one_whole_answer_is_measured_by_the_tokens_that_came() -> None:
+    result = slow_level(turn_ms=100, output_tokens=Span(500, 500), seconds=1.5, drain_s=0.5)
+    row = result.row()
+    assert (row["completed"], row["cut"], row["failed"]) == (0, 4, 0)
+    assert row["mean_itl_ms"] == pytest.approx(100, rel=0.15)
+    assert row["mean_tpot_ms"] == pytest.approx(100, rel=0.15)
+    assert row["output_throughput"] == pytest.approx(4 / 0.1, rel=0.2)
+    assert row["concurrency"] == pytest.approx(4, rel=0.1)
+    assert row["duration"] == pytest.approx(2.0, abs=0.25)
+    assert row["median_e2e_latency_ms"] is None
+    assert row["total_input_tokens"] is None
+    assert any("no request was answered whole, 4 cut" in remark for remark in result.warnings)
+
+
+def test_where_only_the_short_answers_ended_the_rate_is_that_of_all_requests_in_flight() -> None:
+    done = Request(0, 3, 10.0, 10.0, 13.0, arrivals=array("d", [11.0, 12.0, 13.0]), counts=array("l", [1, 2, 3]))
+    done.final = Final(3, 8, 0, "x")
+    long = [
+        Request(n, 99, 10.0, 10.0, 15.0, cut=True, arrivals=array("d", [11.0, 12.0, 13.0, 14.0, 15.0]),
+                counts=array("l", [1, 2, 3, 4, 5]))
+        for n in (1, 2, 3)
+    ]  # fmt: skip
+    run = LevelRun(
+        Shape(concurrency=4, seconds=2.0), "random-words", False, (done, *long), 10.0, 15.0, 0, 1.0, 1.0, 1.0,
+        ServerSeen(),
+    )  # fmt: skip
+    result = sum_up(run)
+    assert result.duration_s == 3.0  # all four are at work until the short one ends
+    assert result.output_tokens == 12
+    assert result.output_throughput == 4.0
+    assert result.concurrency == 4.0
+    assert (result.itl.mean, result.itl.count, result.ttft.count, result.e2e.count) == (1000.0, 8, 4, 1)
+    assert any("only 1 of 4 requests were answered whole, 3 cut" in remark for remark in result.warnings)

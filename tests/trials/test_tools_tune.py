@@ -71,6 +71,29 @@ def test_measured_levels_become_evidence_of_the_highest_authority(server: FakeSe
     assert all(known(name) for name in found.facts)
 
 
+def test_a_server_too_slow_for_one_whole_answer_gives_levels_by_the_tokens_that_came() -> None:
+    bench = tool("bench.run")
+    asked = bench.arguments.model_validate({"concurrency": [1, 4], "seconds": 0.6, "input_tokens": [8], "think_s": 0})
+    with FakeServer(base_ms=80, per_request_ms=0) as slow:
+        (found,) = bench.run(context(slow), asked)
+    one, four = found.facts["bench.levels"]  # type: ignore[misc, str-unpack]
+    assert isinstance(one, dict)
+    assert isinstance(four, dict)
+    assert (one["completed"], four["completed"]) == (0, 0)
+    assert one["mean_itl_ms"] == pytest.approx(80, rel=0.2)
+    assert four["output_throughput"] == pytest.approx(4 / 0.08, rel=0.25)
+    assert four["achieved_concurrency"] == pytest.approx(4, rel=0.1)
+
+
+def test_where_no_token_comes_at_all_that_is_said() -> None:
+    bench = tool("bench.run")
+    asked = bench.arguments.model_validate({"concurrency": [2], "seconds": 0.5, "input_tokens": [8]})
+    with FakeServer(base_ms=2) as server:
+        server.fails = lambda number: number > 3  # what measures words and the warm-up are answered
+        with pytest.raises(ToolError, match="no token came within"):
+            bench.run(context(server), asked)
+
+
 def test_a_trial_becomes_a_comparison_and_the_old_value_is_back(server: FakeServer) -> None:
     set_limit = tool("tune.set_limit")
     asked = set_limit.arguments.model_validate({"limit": 2, "concurrency": 8, **SHORT})

@@ -27,13 +27,15 @@ def announced(context: ToolContext, asked: LoadArguments) -> Announcement:
 
 
 def measured(context: ToolContext, asked: LoadArguments) -> Sequence[Finding]:
-    """The levels as evidence. Raises ToolError where nothing was answered."""
+    """The levels as evidence, a slow server's by the tokens that came: `completed` is 0 where no request ended. Raises
+    ToolError where no token came."""
     server = reached(context)
     results = run_session(server.endpoint, _shapes(asked, stage_count(server)), words_of(server))
-    rows = [result.row() for result in results if result.completed]
+    rows = [result.row() for result in results if result.output_tokens]
     if not rows:
-        raise ToolError("no request was answered whole: measure for longer, or with shorter answers")
-    top = {name: rows[-1][name] for name in ("max_concurrency", "output_throughput", "mean_itl_ms")}
+        raise ToolError(f"no token came within {results[-1].duration_s:.0f} s: measure for longer")
+    told = ("max_concurrency", "output_throughput", "mean_itl_ms", "completed", "cut")
+    top = {name: rows[-1][name] for name in told}
     return [levels_finding(rows, json.dumps(top))]
 
 
