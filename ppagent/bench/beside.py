@@ -6,19 +6,18 @@ host but a temporary folder, which is removed whatever happens; nothing is fetch
 
 import json
 import secrets
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
 
 from ppagent.bench.endpoint import Endpoint
-from ppagent.bench.external import end_of
+from ppagent.bench.serving_output import Output
 from ppagent.bench.serving_row import row_of
 from ppagent.bench.serving_words import key_of, serving_words, time_limit_s
 from ppagent.bench.shape import Shape
 from ppagent.errors import ToolError, UserError
-from ppagent.evidence.masking import MASK, mask
+from ppagent.evidence.masking import MASK
 from ppagent.targets.remote.inside import module_paths, python_words
 from ppagent.targets.remote.link import End, Link, LinkLost
 from ppagent.targets.remote.servers import Server, option
@@ -31,8 +30,6 @@ MOST_KEPT = 64 << 20
 _KEEP_UP = '{ cat; while sleep 1; do echo || exit; done 2>/dev/null; } | "$@"'
 """Standard input of what runs goes on as long as this shell: the end of it reaches into a container too, where no
 signal does."""
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -67,8 +64,8 @@ def find_beside(host: "LiveHost", endpoint: Endpoint, tokenizer: str) -> Beside:
     return Beside(host.link, server, url, key_of(endpoint), tokenizer or _tokenizer(server))
 
 
-def run_beside(beside: Beside, shape: Shape, requests: int, say: Say = lambda line: None) -> dict[str, object]:
-    """One level, as the row that bench_serving wrote; `say` is told each line of its output as it comes.
+def run_beside(beside: Beside, shape: Shape, requests: int, said: Output | None = None) -> dict[str, object]:
+    """One level, as the row that bench_serving wrote; `said` takes what it says as it comes.
 
     Raises ToolError with the end of its output; LinkLost where the connection is lost, on which the host ends it.
     """
@@ -76,7 +73,7 @@ def run_beside(beside: Beside, shape: Shape, requests: int, say: Say = lambda li
     words = serving_words(beside.base_url, shape, requests)
     limit_s = time_limit_s(shape)
     go = ["sh", "-c", _KEEP_UP, "ppagent", *python_words(beside.server, _program())]
-    output, errors = bytearray(), _Lines(say)
+    output, errors = bytearray(), said or Output()
     with closing(beside.link.start(go, timeout_s=limit_s, stdin=_asked(beside, words, mark))) as running:
         for is_error, piece in running.pieces():
             if is_error:
@@ -90,28 +87,8 @@ def run_beside(beside: Beside, shape: Shape, requests: int, say: Say = lambda li
             raise ToolError(f"bench_serving did not end within {limit_s:.0f} s on {beside.link.name}")
     _, found, row = output.decode("utf-8", errors="replace").partition(mark)
     if running.exit != 0 or not found:
-        raise ToolError(f"bench_serving failed on {beside.link.name}: {mask(errors.end) or running.exit}")
+        raise ToolError(f"bench_serving failed on {beside.link.name}: {errors.end or running.exit}")
     return row_of(row, beside.route)
-
-
-class _Lines:
-    """Error output as lines, its end kept."""
-
-    def __init__(self, say: Say) -> None:
-        self._say = say
-        self._rest = b""
-        self._last = b""
-
-    def take(self, piece: bytes) -> None:
-        *lines, self._rest = (self._rest + piece).split(b"\n")
-        self._last = (self._last + piece)[-4096:]
-        for line in lines:
-            if text := line.decode("utf-8", errors="replace").strip():
-                self._say(text)
-
-    @property
-    def end(self) -> str:
-        return end_of(self._last.decode("utf-8", errors="replace"))
 
 
 def _asked(beside: Beside, words: list[str], mark: str) -> bytes:

@@ -8,12 +8,15 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import IO
 
 from ppagent.bench.endpoint import Endpoint
+from ppagent.bench.serving_output import Output
 from ppagent.bench.serving_row import row_of
 from ppagent.bench.serving_words import key_of, serving_words, time_limit_s
 from ppagent.bench.shape import Shape
@@ -21,6 +24,8 @@ from ppagent.errors import ToolError, UserError
 
 INTERPRETER_VARIABLE = "PPAGENT_SGLANG_PYTHON"
 MODULE = "sglang.bench_serving"
+HEARD_WITHIN_S = 2.0
+"""Its last words are there by then, unless a process of its own holds the output open."""
 
 
 @dataclass(frozen=True)
@@ -53,23 +58,44 @@ def find_external(python: str, tokenizer: str, environ: Mapping[str, str]) -> Ex
     return External(sys.executable, tokenizer)
 
 
-def run_external(external: External, endpoint: Endpoint, shape: Shape, requests: int) -> dict[str, object]:
-    """One level by bench_serving, as the row it wrote. Raises ToolError with the end of its output."""
+def run_external(
+    external: External, endpoint: Endpoint, shape: Shape, requests: int, said: Output | None = None
+) -> dict[str, object]:
+    """One level by bench_serving, as the row it wrote; `said` takes what it says as it comes. Raises ToolError with
+    the end of that."""
     refuse_own_trust(endpoint)
+    heard = said or Output()
     with tempfile.TemporaryDirectory(prefix="ppagent-bench-") as folder:
         output = Path(folder) / "row.jsonl"
         command = external.command(endpoint, shape, requests, output)
-        environment = {**os.environ, **_keys(endpoint)}
-        limit_s = time_limit_s(shape)
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, env=environment, timeout=limit_s, cwd=folder, check=False
-            )
-        except subprocess.TimeoutExpired as error:
-            raise ToolError(f"bench_serving did not end within {limit_s:.0f} s") from error
-        if done.returncode != 0 or not output.is_file():
-            raise ToolError(f"bench_serving failed: {end_of(done.stdout)} | {end_of(done.stderr)}")
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1", **_keys(endpoint)}
+        status = _ended(command, environment, folder, time_limit_s(shape), heard)
+        if status != 0 or not output.is_file():
+            raise ToolError(f"bench_serving failed: {heard.end}")
         return row_of(output.read_text(encoding="utf-8"), endpoint.route)
+
+
+def _ended(command: Sequence[str], environment: Mapping[str, str], folder: str, limit_s: float, heard: Output) -> int:
+    """Runs it to its end, its output heard meanwhile; the exit status. It does not outlive this call."""
+    child = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, cwd=folder
+    )
+    listener = threading.Thread(target=_listen, args=(child.stdout, heard), name="bench_serving", daemon=True)
+    listener.start()
+    try:
+        return child.wait(limit_s)
+    except subprocess.TimeoutExpired as error:
+        raise ToolError(f"bench_serving did not end within {limit_s:.0f} s") from error
+    finally:
+        child.kill()
+        child.wait()
+        listener.join(HEARD_WITHIN_S)
+
+
+def _listen(output: IO[bytes], heard: Output) -> None:
+    with output:
+        while piece := os.read(output.fileno(), 1 << 16):
+            heard.take(piece)
 
 
 def refuse_own_trust(endpoint: Endpoint) -> None:
@@ -79,11 +105,6 @@ def refuse_own_trust(endpoint: Endpoint) -> None:
             "The server speaks TLS with a certificate that bench_serving cannot be told to trust at this address.",
             "Measure without --with bench_serving, or give the https address that the certificate is for.",
         )
-
-
-def end_of(text: str) -> str:
-    """The end of an output, on one line."""
-    return " ".join(text[-300:].split())
 
 
 def _keys(endpoint: Endpoint) -> dict[str, str]:

@@ -29,9 +29,9 @@ class Progress:
     """Of its time or requests, 0 to 1."""
     completed: int
     failed: int
-    in_flight: int
-    tokens_per_s: float
-    """Over the whole level so far."""
+    in_flight: int | None
+    tokens_per_s: float | None
+    """Over the whole level so far. None, like the requests in flight, where the client that measures does not tell."""
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,16 @@ def bar(shown: bool) -> Iterator[Show]:
         task = drawn.add_task("", total=1.0, says="")
 
         def show(at: Progress) -> None:
-            says = f"{at.tokens_per_s:.1f} tok/s  {at.completed} done  {at.in_flight} in flight"
-            says += f"  {at.failed} failed" if at.failed else ""
-            drawn.update(task, description=at.label, completed=at.share, says=says)
+            drawn.update(task, description=at.label, completed=at.share, says=_words(at))
 
         yield show
+
+
+def _words(at: Progress) -> str:
+    rate = [f"{at.tokens_per_s:.1f} tok/s"] if at.tokens_per_s is not None else []
+    running = [f"{at.in_flight} in flight"] if at.in_flight is not None else []
+    failed = [f"{at.failed} failed"] if at.failed else []
+    return "  ".join((*rate, f"{at.completed} done", *running, *failed))
 
 
 def _nothing(_: Progress) -> None:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from ppagent.bench.beside import Beside, find_beside, run_beside
 from ppagent.bench.endpoint import Endpoint
 from ppagent.bench.external import INTERPRETER_VARIABLE, External, find_external, run_external
+from ppagent.bench.level import Progress
 from ppagent.bench.reach import Reached
+from ppagent.bench.serving_output import Output, Say
 from ppagent.bench.shape import Shape
-
-_TOLD = ("Starting ", "Warmup ", "Waiting ", "Server ready")
-"""Lines of its output that say how far it is; the rest is its arguments and its table, which is made anew."""
 
 
 @dataclass(frozen=True)
@@ -30,16 +29,17 @@ class Client:
         """Where it measures from."""
         return self.tool.route if isinstance(self.tool, Beside) else self.endpoint.route
 
-    def run(self, shape: Shape, requests: int, say: Callable[[str], None]) -> dict[str, object]:
-        """One level. Raises ToolError."""
+    def run(self, shape: Shape, requests: int, say: Say, show: Callable[[Progress], None]) -> dict[str, object]:
+        """One level; `say` is told its phases, `show` how many of its requests have ended. Raises ToolError."""
+
+        def done(count: int) -> None:
+            show(Progress(shape.label, min(1.0, count / requests), count, 0, None, None))
+
+        done(0)
+        said = Output(say, done)
         if isinstance(self.tool, External):
-            return run_external(self.tool, self.endpoint, shape, requests)
-
-        def told(line: str) -> None:
-            if line.startswith(_TOLD):
-                say(line)
-
-        return run_beside(self.tool, shape, requests, told)
+            return run_external(self.tool, self.endpoint, shape, requests, said)
+        return run_beside(self.tool, shape, requests, said)
 
 
 def find_client(reached: Reached, python: str, tokenizer: str, environ: Mapping[str, str]) -> Client:

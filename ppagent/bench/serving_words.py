@@ -19,7 +19,7 @@ def serving_words(base_url: str, shape: Shape, requests: int) -> list[str]:
     words += ["--random-input-len", str(shape.input_tokens.high)]
     words += ["--random-output-len", str(shape.output_tokens.high)]
     words += ["--num-prompts", str(requests), "--seed", str(shape.seed)]
-    words += ["--warmup-requests", str(shape.concurrency or 1), "--disable-tqdm", "--output-details"]
+    words += ["--warmup-requests", str(shape.concurrency or 1), "--output-details"]
     words += ["--max-concurrency", str(shape.concurrency)] if shape.concurrency is not None else []
     return words + (["--request-rate", f"{shape.rate:g}"] if shape.rate is not None else [])
 

@@ -100,15 +100,16 @@ def _run(args: argparse.Namespace, reached: "Reached") -> int:
 
 def _head(reached: "Reached", client: "Client | None") -> str:
     """The server and where it is measured from; what bends the figures is said beside."""
-    from ppagent.bench.surroundings import look_around
+    from ppagent.bench.surroundings import governor_of, look_around
 
     if client is not None and client.beside:
-        return f"{_server(reached)} · {client.route}"
-    around = look_around(reached.endpoint)
+        governor = governor_of(reached.host) if reached.host is not None else ""
+        return f"{_server(reached)} · {client.route}" + (f" · governor {governor}" if governor else "")
+    around = look_around(reached.endpoint, reached.host)
     head = f"{_server(reached)} · {around.route} · connect {around.connect_ms:.2g} ms"
     for remark in around.remarks:
         note(remark)
-    return head + (f" · governor {around.governor}" if around.governor else "")
+    return head + (f" · {around.governors}" if around.governors else "")
 
 
 def _server(reached: "Reached") -> str:
@@ -153,9 +154,11 @@ def _client(args: argparse.Namespace, reached: "Reached") -> "Client | None":
 
 
 def _by_bench_serving(args: argparse.Namespace, client: "Client", shape: "Shape") -> dict[str, object]:
+    from ppagent.bench.progress import bar
+
     requests = args.requests or 5 * (shape.concurrency or 8)
-    with _said(f"{shape.label}, {requests} requests by bench_serving {client.route}"):
-        return client.run(shape, requests, note)
+    with _said(f"{shape.label}, {requests} requests by bench_serving {client.route}"), bar(sys.stderr.isatty()) as show:
+        return client.run(shape, requests, note, show)
 
 
 def _shapes(args: argparse.Namespace, by_default: Callable[[], Sequence[int]]) -> "list[Shape]":

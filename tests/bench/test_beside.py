@@ -14,6 +14,7 @@ import pytest
 from ppagent.bench.beside import Beside, find_beside, run_beside
 from ppagent.bench.endpoint import parse_endpoint
 from ppagent.bench.prompts import Span
+from ppagent.bench.serving_output import Output
 from ppagent.bench.shape import Shape
 from ppagent.cli.main import main
 from ppagent.errors import ToolError, UserError
@@ -68,7 +69,9 @@ def link(box: Sshd) -> Iterator[Link]:
 
 def test_it_runs_with_the_servers_own_python_and_nothing_is_left(link: Link, server: Served, tmp_path: Path) -> None:
     said: list[str] = []
-    row: dict[str, Any] = run_beside(beside(link, server, "tok", KEY), SHAPE, 4, said.append)
+    done: list[int] = []
+    row: dict[str, Any] = run_beside(beside(link, server, "tok", KEY), SHAPE, 4, Output(said.append, done.append))
+    assert done == [0, 3, 4]
     assert row["route"] == "beside the server on box"
     assert row["python"] == server.argv[0]
     assert row["model"] == "m"
@@ -112,7 +115,7 @@ def test_what_is_cancelled_ends_on_the_host(link: Link, server: Served, tmp_path
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_beside(beside(link, server, "slow"), SHAPE, 4, cancel)
+        run_beside(beside(link, server, "slow"), SHAPE, 4, Output(cancel))
     assert_ended(server, tmp_path)
 
 
@@ -122,7 +125,7 @@ def test_where_the_connection_is_lost_the_host_ends_it(box: Sshd, link: Link, se
             box.cut()
 
     with pytest.raises(LinkLost, match="bench_serving is ended there"):
-        run_beside(beside(link, server, "slow"), SHAPE, 4, cut)
+        run_beside(beside(link, server, "slow"), SHAPE, 4, Output(cut))
     assert_ended(server, tmp_path)
 
 
@@ -152,7 +155,7 @@ def test_in_a_container_where_no_signal_reaches_it_ends_with_its_standard_input(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_beside(inside, SHAPE, 4, cancel)
+        run_beside(inside, SHAPE, 4, Output(cancel))
     assert_ended(server, tmp_path)
 
 

@@ -24,6 +24,10 @@ def main() -> None:
         raise SystemExit("no such tokenizer")
     while options["--tokenizer"] == "slow":
         time.sleep(1)
+    for done in (0, 3, 4):  # as tqdm draws it
+        sys.stderr.write(f"\r{25 * done:3d}%|{done * '#':<4}| {done}/4 [00:00<00:00, 9.00it/s]")
+        sys.stderr.flush()
+    sys.stderr.write("\n")
     key = os.environ.get("OPENAI_API_KEY")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     with urlopen(Request(f"{options['--base-url']}/v1/models", headers=headers), timeout=5) as answer:
