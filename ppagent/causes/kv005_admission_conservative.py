@@ -29,6 +29,10 @@ ROOM = 0.8
 """Below this peak usage the pool could have taken more requests."""
 
 
+FIRST_RESERVE = 0.7
+"""SGLANG_INIT_NEW_TOKEN_RATIO: the share of an answer's tokens that admission reserves at conservativeness 1."""
+
+
 class AdmissionConservative:
     id = "KV005"
     name = "admission too conservative"
@@ -126,12 +130,18 @@ def _setting(facts: Facts) -> Observation | None:
 
 
 def _ratio(facts: Facts) -> Observation | None:
-    """The reserve decays from 0.7 x conservativeness as long as nothing is retracted, so a high one is telling."""
+    """The reserve decays from 0.7 x conservativeness as long as nothing is retracted, so a high one is telling; one
+    above that comes from retractions, which raise it (0.5.23: new_token_ratio_tracker.py, scheduler.py)."""
     ratio = facts.number("metrics.new_token_ratio")
     if ratio is None or not standing_queue(facts):
         return None
     says = f"admission reserves {ratio:.0%} of the answers asked for"
     cites = facts.cite("metrics.new_token_ratio")
+    conservativeness = facts.arg_number("schedule_conservativeness")
+    first = None if conservativeness is None else min(1.0, FIRST_RESERVE * conservativeness)
+    if first is not None and ratio > first + 0.05:
+        says += f", and its setting begins with {first:.0%}: only retractions raise it, so the pool was outgrown"
+        return Observation(says, cites + facts.cite_args("schedule_conservativeness"), 0.05, 0.6)
     if ratio >= 0.6:
         return Observation(says, cites, 0.6, 0.04)
     return Observation(says, cites, 0.1, 0.5) if ratio <= 0.2 else None

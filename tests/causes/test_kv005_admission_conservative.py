@@ -66,3 +66,12 @@ def test_an_unknown_setting_is_asked_for() -> None:
     judgement = judged(CAUSE, values)
     assert judgement.state == "cannot_tell"
     assert judgement.probes[0].tool == "http.info"
+
+
+def test_a_reserve_above_the_one_it_begins_with_comes_from_retractions_and_not_from_the_setting() -> None:
+    values = {**KEPT_OUT, "args.schedule_conservativeness": 0.1}
+    found = judged(CAUSE, {**values, "metrics.new_token_ratio": 0.63})
+    assert found.state != "supported"
+    assert any("begins with 7%: only retractions raise it" in each.says for each in found.against)
+    begun = judged(CAUSE, {**KEPT_OUT, "args.schedule_conservativeness": 1.0, "metrics.new_token_ratio": 0.7})
+    assert not any("retractions" in each.says for each in begun.against)
