@@ -67,7 +67,7 @@ def _by_log(facts: Facts, ring_slots: float) -> FillReading | None:
     # Slots beside the fullest one hold at least one request each, and hardly more than it does.
     filled = min(possible, max(1.0, load.value / fullest.value))
     says = (
-        f"one micro-batch holds {fullest.value:g} of {load.value:.3g} requests in flight: "
+        f"one micro-batch holds {fullest.value:.3g} of {load.value:.3g} requests in flight: "
         f"about {filled:.2g} slots of {ring_slots:g}"
     )
     return FillReading("log", filled, possible, says, load.cites + fullest.cites)
