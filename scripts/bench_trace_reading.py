@@ -1,10 +1,11 @@
 """How much memory and time it takes to read a large profiler trace.
 
-    python scripts/bench_trace_reading.py [--size-mib 1024] [--graph] [--keep PATH]
+    python scripts/bench_trace_reading.py [--size-mib 1024] [--graph] [--at-once] [--json] [--keep PATH]
 
 The trace is one rank's, as PyTorch writes it for a card: forwards whose kernels are launched one by one (for each
 kernel an operator, a launch and the kernel itself), or with --graph replayed from a graph (kernels alone). Reading runs
-in a process of its own, so that the peak is the reader's.
+in a process of its own, so that the peak is the reader's. --at-once is what it is held against: all of the text in
+memory. tests/profile/test_profile_memory.py holds the growth with the size to what 1 GB may take.
 """
 
 import argparse
@@ -24,7 +25,7 @@ for place in (ROOT, ROOT / "evals"):
 from ppagent_evals.writing.traces import Ring, trace  # noqa: E402
 
 READ = """
-import json, re, sys, time
+import gzip, io, json, re, sys, time
 from pathlib import Path
 from ppagent.profile.reader import read_rank
 
@@ -33,7 +34,8 @@ def peak_mib():
 
 began, before = (time.monotonic(), time.process_time()), peak_mib()
 with Path(sys.argv[1]).open("rb") as file:
-    found = read_rank(file, "trace")
+    source = io.BytesIO(gzip.compress(gzip.decompress(file.read()), 1)) if sys.argv[2] == "at once" else file
+    found = read_rank(source, "trace")
 print(json.dumps({"kernels": found.kernels, "steps": found.whole.steps,
                   "busy": found.whole.busy_ms / found.whole.window_ms,
                   "s": time.monotonic() - began[0], "cpu_s": time.process_time() - began[1],
@@ -72,22 +74,34 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size-mib", type=int, default=1024, help="size when unpacked (default: %(default)s)")
     parser.add_argument("--graph", action="store_true", help="forwards replayed from a graph")
+    parser.add_argument("--at-once", action="store_true", help="read with all of the text in memory, to compare")
+    parser.add_argument("--json", action="store_true", help="print the figures as one JSON object")
     parser.add_argument("--keep", type=Path, help="write the trace here and keep it")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = args.keep or Path(folder) / "large.trace.json.gz"
         began = time.monotonic()
         size_mb = write_trace(path, args.size_mib << 20, graph=args.graph) / 1e6
-        print(f"trace       {size_mb:8.0f} MB, {path.stat().st_size / 1e6:.0f} MB packed")
-        print(f"written in  {time.monotonic() - began:8.1f} s")
-        ran = subprocess.run(
-            [sys.executable, "-c", READ, str(path)], cwd=ROOT, capture_output=True, text=True, check=True
-        )
-    found = json.loads(ran.stdout)
-    print(f"read in     {found['s']:8.1f} s, {found['cpu_s']:.1f} s of one core, {size_mb / found['cpu_s']:.0f} MB/s")
-    print(f"kernels     {found['kernels']:8d} in {found['steps']} forwards, busy {found['busy']:.0%}")
-    print(f"peak RSS    {found['peak_mib']:8.0f} MiB ({found['before_mib']:.0f} MiB before)")
+        wrote_s, packed_mb = time.monotonic() - began, path.stat().st_size / 1e6
+        command = [sys.executable, "-c", READ, str(path), "at once" if args.at_once else "as it comes"]
+        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    found = json.loads(ran.stdout) | {"size_mb": size_mb, "packed_mb": packed_mb, "wrote_s": wrote_s}
+    print(json.dumps(found) if args.json else story(found))
     return 0
+
+
+def story(found: dict[str, float]) -> str:
+    """The figures for a person."""
+    return "\n".join(
+        (
+            f"trace       {found['size_mb']:8.0f} MB, {found['packed_mb']:.0f} MB packed",
+            f"written in  {found['wrote_s']:8.1f} s",
+            f"read in     {found['s']:8.1f} s, {found['cpu_s']:.1f} s of one core, "
+            f"{found['size_mb'] / found['cpu_s']:.0f} MB/s",
+            f"kernels     {found['kernels']:8.0f} in {found['steps']:.0f} forwards, busy {found['busy']:.0%}",
+            f"peak RSS    {found['peak_mib']:8.0f} MiB ({found['before_mib']:.0f} MiB before)",
+        )
+    )
 
 
 if __name__ == "__main__":
