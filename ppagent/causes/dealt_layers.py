@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from ppagent.causes.graphs import asked_off, effective_off, forced_off
 from ppagent.causes.physics import measured_levels, roofline_of, stage_costs_of
-from ppagent.causes.rebalance import KV_SHARE
+from ppagent.causes.pool_fit import fit_said, weight_limit_gib
 from ppagent.causes.split import Split
 from ppagent.evidence.facts import Facts
-from ppagent.model.partition import most_layers, stage_weight_bytes
+from ppagent.model.partition import most_layers
 from ppagent.model.roofline import Roofline
 from ppagent.model.stage_costs import StageCosts
 
@@ -42,11 +42,11 @@ def dealt(facts: Facts, split: Split) -> Dealt | None:
     if roofline is not None and sum(split.layers) != len(roofline.architecture.layers):
         roofline = None
     if costs is not None:
-        return _by_times(facts, costs, roofline)
+        return by_times(facts, costs, roofline)
     off = (asked_off(facts), effective_off(facts), forced_off(facts))
     if roofline is not None and min(split.layers) > 0 and all(each is None for each in off):
         return _by_bytes(facts, split, roofline)
-    return _by_number(split)
+    return _by_number(facts, split)
 
 
 def prefill_effect(now: tuple[int, ...], then: tuple[int, ...]) -> str:
@@ -55,16 +55,17 @@ def prefill_effect(now: tuple[int, ...], then: tuple[int, ...]) -> str:
     return f"prefill, where layers alone count, goes from {before:.0%} to {after:.0%} of an even split's speed"
 
 
-def _by_times(facts: Facts, costs: StageCosts, roofline: Roofline | None) -> Dealt | None:
+def by_times(facts: Facts, costs: StageCosts, roofline: Roofline | None) -> Dealt | None:
+    """The split that evens out measured times, within the memory of the cards where model and card are known."""
     most = None
     if roofline is not None:
-        most = most_layers(roofline, len(costs.layers), _weight_limit_gib(facts, roofline))
+        most = most_layers(roofline, len(costs.layers), weight_limit_gib(facts, roofline))
     better = costs.best_split(most)
     if better is None or max(costs.times) < WORTH_FROM * max(costs.times_of(better)):
         return None
     then = max(costs.times_of(better)) / max(costs.times)
     says = f"by the stages' own times ({costs.source}): the longest then takes {then:.0%} of what it takes now"
-    return Dealt(better, says, _slow_card(costs))
+    return Dealt(better, says, (*_slow_card(costs), fit_said(facts, costs.layers, better)))
 
 
 def _by_bytes(facts: Facts, split: Split, roofline: Roofline) -> Dealt | None:
@@ -75,26 +76,22 @@ def _by_bytes(facts: Facts, split: Split, roofline: Roofline) -> Dealt | None:
     per_layer_ms = rest_ms / sum(split.layers)
     times = tuple(ms + per_layer_ms * count for ms, count in zip(least, split.layers, strict=True))
     costs = StageCosts(split.layers, times, roofline.head_ms() / times[-1])
-    better = costs.best_split(most_layers(roofline, len(split.layers), _weight_limit_gib(facts, roofline)))
+    better = costs.best_split(most_layers(roofline, len(split.layers), weight_limit_gib(facts, roofline)))
     if better is None or max(times) < WORTH_FROM * max(costs.times_of(better)):
         return None
     what = f"the bytes of a step and a turn of {turns[0]:.3g} ms" if turns else "the bytes of a step"
     then_ms = max(costs.times_of(better))
     says = f"by {what}, no stage was timed: the longest then takes {then_ms:.3g} ms, {max(times):.3g} ms now"
-    weight_gib = max(stage_weight_bytes(roofline.architecture, better, roofline.tp)) / 2**30
-    return Dealt(better, says, (f"the heaviest stage then holds {weight_gib:.0f} GiB of weights a card",))
+    return Dealt(better, says, (fit_said(facts, split.layers, better),))
 
 
-def _by_number(split: Split) -> Dealt | None:
+def _by_number(facts: Facts, split: Split) -> Dealt | None:
     """The extra layers spread away from the last stage, which also holds the LM head."""
     base, extra = divmod(sum(split.layers), len(split.layers))
     even = tuple(base + 1 if stage < extra else base for stage in range(len(split.layers)))
-    return None if even == split.layers else Dealt(even, "by their number alone: no stage was timed")
-
-
-def _weight_limit_gib(facts: Facts, roofline: Roofline) -> float:
-    fraction = facts.arg_number("mem_fraction_static") or 0.9
-    return roofline.card.memory_gib * (fraction - KV_SHARE)
+    if even == split.layers:
+        return None
+    return Dealt(even, "by their number alone: no stage was timed", (fit_said(facts, split.layers, even),))
 
 
 def _slow_card(costs: StageCosts) -> tuple[str, ...]:

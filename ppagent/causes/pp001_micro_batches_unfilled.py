@@ -26,13 +26,13 @@ Remedies
     `--pp-async-batch-depth` adds slots to a ring whose slots are empty; it fills none.
 """
 
+from ppagent.causes.carried import useful_slots
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.fill import fill_readings, turn_line
 from ppagent.causes.fill_seen import LITTLE_GAIN, contradiction, fill_seen, turns_seen
 from ppagent.causes.physics import ring_of, turn_report
 from ppagent.causes.rebalance import better_split
 from ppagent.causes.situation import in_flight, running_per_slot, slot_limit, slots, spread_limit, stages
-from ppagent.causes.split import useful_slots
 from ppagent.evidence.facts import Facts
 from ppagent.model.forecast import Effect
 from ppagent.model.spread import best_limit, forecast_limit

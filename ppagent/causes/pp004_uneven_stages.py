@@ -96,7 +96,6 @@ class UnevenStages:
             split.cites + (facts.cite(busy_shares(facts)[0]) if costs is not None else ()),
             risks=(
                 *better.risks,
-                f"a stage with {max(better.layers)} layers needs its weights and KV to fit one card",
                 prefill_effect(split.layers, better.layers),
             ),
             verify="busy shares of the stages move together, and tok/s at full slots rises",

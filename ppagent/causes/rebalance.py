@@ -1,42 +1,64 @@
-"""A layer split that carries filled slots better, by bytes and bandwidth: the LM head counts for the last stage."""
+"""A layer split that carries filled slots better, as an addition to a restart: by the stages' own times where they were
+taken, else by bytes and bandwidth, where the LM head counts for the last stage."""
 
 from ppagent.causes.cause import Change, Remedy
-from ppagent.causes.physics import roofline_of
-from ppagent.causes.split import layer_split
+from ppagent.causes.dealt_layers import Dealt, by_times, prefill_effect
+from ppagent.causes.graphs import asked_off, effective_off, forced_off
+from ppagent.causes.physics import roofline_of, stage_costs_of
+from ppagent.causes.pool_fit import fit_said, weight_limit_gib
+from ppagent.causes.split import Split, layer_split
+from ppagent.causes.stage_times import TRACED, busy_shares
 from ppagent.evidence.facts import Facts
 from ppagent.model.partition import best_partition, describe_partition
+from ppagent.model.roofline import Roofline
+from ppagent.model.stage_costs import StageCosts
 
 WORTH_FROM = 1.10
-"""Longest stage now over longest stage then from which a split is worth naming."""
-
-KV_SHARE = 0.10
-"""Share of the card's memory that is left for KV when a split is chosen."""
+"""Longest stage now over longest stage then from which a split by bytes is worth naming."""
 
 
 def better_split(cause: str, facts: Facts, filled: float, requests: float) -> Remedy | None:
-    """The remedy that adds the best split to a restart; None without a known model and card, or without a gain."""
-    roofline, split = roofline_of(facts), layer_split(facts)
-    if roofline is None or split is None or sum(split.layers) != len(roofline.architecture.layers):
+    """The remedy that adds the best split to a restart; None where nothing tells stages apart, or without a gain."""
+    roofline, split, costs = roofline_of(facts), layer_split(facts), _lasting_costs(facts)
+    if roofline is not None and split is not None and sum(split.layers) != len(roofline.architecture.layers):
+        roofline = None
+    if split is None or (costs is None and roofline is None):
         return None
-    batch = max(1.0, requests / filled)
-    fraction = facts.arg_number("mem_fraction_static") or 0.9
-    limit_gib = roofline.card.memory_gib * (fraction - KV_SHARE)
-    best = best_partition(roofline, len(split.layers), batch, limit_gib)
-    now = describe_partition(roofline, split.layers, batch)
-    if best is None or max(now.stage_ms) < WORTH_FROM * max(best.stage_ms):
+    if costs is not None:
+        better = by_times(facts, costs, roofline)
+    else:
+        better = None if roofline is None else _by_bytes(facts, roofline, split, max(1.0, requests / filled))
+    if better is None:
         return None
     return Remedy(
         cause,
         "relaunch",
-        f"in the same restart split the layers {best.text} instead of {split.text}: the LM head makes the last "
-        f"stage {max(now.stage_ms):.2f} ms of peak bandwidth a step, then {max(best.stage_ms):.2f} ms",
-        Change(env={"SGLANG_PP_LAYER_PARTITION": best.text}),
+        f"in the same restart split the layers {better.text} instead of {split.text}, {better.made_by}",
+        Change(env={"SGLANG_PP_LAYER_PARTITION": better.text}),
         split.cites,
-        risks=(
-            f"the heaviest stage then holds {max(best.weight_gib):.0f} GiB of weights, which lowers the KV of all",
-            "prefill of long prompts prefers the default split",
-        ),
+        risks=(*better.risks, prefill_effect(split.layers, better.layers)),
         verify="with filled slots all stages are busy alike",
         rollback="unset SGLANG_PP_LAYER_PARTITION and restart",
         extends=True,
     )
+
+
+def _lasting_costs(facts: Facts) -> StageCosts | None:
+    """The stages' own times, where they hold after the restart too: a restart that brings graphs takes the launches out
+    of all of them but those that a trace shows of the kernels alone."""
+    off = (asked_off(facts), effective_off(facts), forced_off(facts))
+    if any(each is not None for each in off) and busy_shares(facts)[0] != TRACED:
+        return None
+    return stage_costs_of(facts)
+
+
+def _by_bytes(facts: Facts, roofline: Roofline, split: Split, batch: float) -> Dealt | None:
+    best = best_partition(roofline, len(split.layers), batch, weight_limit_gib(facts, roofline))
+    now = describe_partition(roofline, split.layers, batch)
+    if best is None or max(now.stage_ms) < WORTH_FROM * max(best.stage_ms):
+        return None
+    made_by = (
+        f"by the bytes of a step: the longest stage takes {max(now.stage_ms):.2f} ms of peak bandwidth now, the LM "
+        f"head of the last one counted, and {max(best.stage_ms):.2f} ms then"
+    )
+    return Dealt(best.layers, made_by, (fit_said(facts, split.layers, best.layers),))

@@ -58,14 +58,3 @@ def layer_split(facts: Facts) -> Split | None:
         return None
     layers = default_split(int(count.number or 0), int(ring.value), str(version.value))
     return Split(layers, "default", (count.evidence, version.evidence, *ring.cites))
-
-
-def useful_slots(facts: Facts, ring_slots: float) -> float:
-    """Slots worth filling: beyond sum(layers) / max(layers) the longest stage is the bound and more slots only queue
-    (an upper bound on F* = (sum of stage times + return) / longest stage time)."""
-    split = layer_split(facts)
-    if split is None:
-        return ring_slots
-    carries = sum(split.layers) / max(split.layers)
-    # Rounded, since a split that is off by one layer in eight carries nearly all slots.
-    return float(min(ring_slots, max(1, round(carries + 0.3))))

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from builders import facts_of, healthy_server, judged, level, seed_case
 
+from ppagent.causes.carried import useful_slots
 from ppagent.causes.catalog import cause_of
 from ppagent.causes.fill import fill_readings, turn_line
-from ppagent.causes.split import layer_split, useful_slots
+from ppagent.causes.split import layer_split
 
 EIGHT_STAGES = {"args.pp_size": 8, "args.tp_size": 1, "internal.max_running_requests": 2048, "decode.lines": 50}
 CLUMPED = {
@@ -176,6 +177,16 @@ def test_twelve_layers_on_the_last_of_eight_stages_are_uneven_before_0_5_6_and_t
     assert split is not None and split.layers == (7, 7, 7, 8, 8, 8, 8, 8)
     assert judged(cause_of("PP004"), new).state != "supported"
     assert useful_slots(facts_of(new), 8) == 8
+
+
+def test_slots_worth_filling_follow_the_stages_own_times_where_they_were_taken() -> None:
+    # By hand: equal layers carry four slots; 11, 11, 24 and 11 ms carry 57 / 24 = 2.4, and 11, 11, 57, 11 carry 1.6.
+    even = {"args.pp_size": 4, "model.num_hidden_layers": 64, "engine.version": "0.5.23"}
+    assert useful_slots(facts_of(even), 4) == 4
+    timed = {**even, "metrics.fwd_occupancy": {"PP0": 11, "PP1": 11, "PP2": 24, "PP3": 11}}
+    assert useful_slots(facts_of(timed), 4) == 3
+    slower = {**even, "metrics.fwd_occupancy": {"PP0": 11, "PP1": 11, "PP2": 57, "PP3": 11}}
+    assert useful_slots(facts_of(slower), 4) == 2
 
 
 def test_one_busy_stage_among_equal_layers_is_uneven_and_gives_away_what_its_time_asks_for() -> None:
