@@ -1,6 +1,6 @@
 """Each supported cause's share of the way from the ceiling down to what was observed."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ppagent.causes.situation import spread_limit
@@ -10,6 +10,15 @@ from ppagent.model.roofline import Roofline
 from ppagent.model.waterfall import UNEXPLAINED, Level, Step, build_waterfall, rounded
 from ppagent.model.whatif import Server, what_if
 
+COSTS_NOTHING = "costs nothing at this load"
+"""What is said of a cause whose cure is not forecast to give anything here."""
+
+UNEVEN = "PP004"
+"""In the ceiling's way whether the cause is supported or not; left out where it takes nothing."""
+
+NOTHING = 0.005
+"""Share of the ceiling below which a bar cannot be seen."""
+
 IMPOSSIBLE = "faster than the card can read: card, model or load levels are not what they seem"
 
 
@@ -17,7 +26,8 @@ def waterfall(supported: Collection[str], facts: Facts) -> tuple[Step, ...]:
     """Steps at the highest measured load, in tok/s. Empty without a measured ring or a known model on a known card.
 
     What was observed above the ceiling is said to be so and prices no cause. Causes are taken away in the order split,
-    graphs, fill: what one costs depends on those before it.
+    graphs, fill: what one costs depends on those before it. No step goes up: a cause whose cure would lose here costs
+    nothing, and its row says so.
     """
     server = server_of(facts)
     if server is None or server.roofline is None or server.now.split is None:
@@ -37,7 +47,22 @@ def waterfall(supported: Collection[str], facts: Facts) -> tuple[Step, ...]:
         levels.append(Level("PP001", observed, "micro-batches unfilled"))
     elif "PP003" in supported:
         levels.append(Level("PP003", observed, "requests that wait for a slot"))
-    return rounded(build_waterfall(ceiling, [level for level in levels if level.tokens_per_s < ceiling], observed))
+    return rounded(build_waterfall(ceiling, _downward(levels, ceiling, observed), observed))
+
+
+def _downward(levels: Sequence[Level], ceiling: float, observed: float) -> list[Level]:
+    """The levels with none above the one before it, and none below what was observed with all causes in place."""
+    found: list[Level] = []
+    height = ceiling
+    for level in levels:
+        reached = max(observed, min(height, level.tokens_per_s))
+        if height - reached < NOTHING * ceiling:
+            if level.cause == UNEVEN:
+                continue
+            reached, level = height, replace(level, label=f"{level.label}: {COSTS_NOTHING}")
+        found.append(replace(level, tokens_per_s=reached))
+        height = reached
+    return found
 
 
 def _spread(server: Server, requests: int) -> float:
@@ -61,4 +86,4 @@ def _uneven(server: Server, roofline: Roofline, split: tuple[int, ...], requests
     if measured is not None:
         times_ms = tuple(roofline.ring_ms(batch) * share for share in measured.shares_of(split))
         label = "uneven stages, by their own times"
-    return Level("PP004", 1000 * requests / max(sum(times_ms), filled * max(times_ms)), label)
+    return Level(UNEVEN, 1000 * requests / max(sum(times_ms), filled * max(times_ms)), label)

@@ -65,3 +65,18 @@ def test_stages_that_were_timed_cost_what_their_times_say_and_not_what_their_byt
     # By hand: busy 97, 98, 98 and 100 % of the longest, so the longest is 1.02 of the mean; by bytes it were 1.07.
     assert uneven.label == "uneven stages, by their own times"
     assert uneven.value == pytest.approx(-ceiling.value * (1 - 1 / 1.018), rel=0.3)
+
+
+def test_a_cause_whose_cure_would_lose_costs_nothing_and_no_step_goes_up() -> None:
+    found = looked_at("dense-few-requests")
+    steps = {step.step: step for step in waterfall(("PP001",), found.facts)}
+    # By hand: the ceiling of 203.2 less the 192.1 that were measured; filled slots would do less, 187 by their bytes.
+    assert [step.value for step in steps.values()] == [203.2, -11.1, 0.0, 0.0, 192.1]
+    assert steps["PP001"].label == "micro-batches unfilled: costs nothing at this load"
+
+
+@pytest.mark.parametrize("name", ["dense-few-requests", "cp003-wrong-sockets", "both-one-slot-and-a-hot-card"])
+def test_steps_below_the_ceiling_never_look_like_a_gain(name: str) -> None:
+    steps = looked_at(name).plan.waterfall
+    assert adds_up(steps, tolerance=0.051)
+    assert all(step.value <= 0.1 for step in steps[1:-1])
