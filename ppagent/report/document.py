@@ -136,12 +136,25 @@ def document_of(found: Investigation) -> Document:
         own=tuple(Note(own.label, own.says, own.cites) for own in own_statements(found)),
         probes=_probes(found),
         denied=tuple(Note(d["tool"], plain(d["why"])) for d in found.denied),
-        missing=tuple(Note(m.tool, plain(f"{m.why}{f' on {m.host}' if m.host else ''}")) for m in found.missing),
+        missing=(
+            *_unread(found),
+            *(Note(m.tool, plain(m.why + (f" on {m.host}" if m.host else ""))) for m in found.missing),
+        ),
         footer=plain(_footer(found)),
         question=plain(found.question),
         figures=figures_of(found),
         exhibits=tuple(exhibit_of(e) for e in found.evidence),
     )
+
+
+def _unread(found: Investigation) -> tuple[Note, ...]:
+    """What is there and was not read, or not to its end, each said once."""
+    said: dict[str, Note] = {}
+    for evidence in found.evidence:
+        reasons = evidence.facts.get("tool.unread")
+        for reason in reasons if isinstance(reasons, list) else ():
+            said.setdefault(str(reason), Note("not read", plain(str(reason))))
+    return tuple(said.values())
 
 
 def _ids(notes: Iterable[Note]) -> Cites:

@@ -3,14 +3,17 @@
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from ppagent.errors import NotRecorded, ToolError
 
 LARGEST_TEXT_MIB = 64
 LONGEST_LINE_MIB = 1
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_PIECE_BYTES = 1 << 20
+_NULS = bytes(LONGEST_LINE_MIB << 20)
 
 
 def inside(root: Path, relative: str) -> Path:
@@ -87,7 +90,7 @@ def lines(path: Path) -> Iterator[bytes]:
     A longer line than `LONGEST_LINE_MIB` comes in pieces. Raises ToolError at the place where reading fails.
     """
     try:
-        with gzip.open(path) if is_gzip(path) else path.open("rb") as file:
+        with gzip.open(path) if is_gzip(path) else path.open("rb", buffering=_PIECE_BYTES >> 2) as file:
             begin = file.read(2)
             file.seek(0)
             if begin in _UTF16:
@@ -99,7 +102,29 @@ def lines(path: Path) -> Iterator[bytes]:
         raise ToolError(f"{path.name} cannot be read to its end: {why}") from error
 
 
-def _utf8_lines(file: gzip.GzipFile | io.BufferedReader) -> Iterator[bytes]:
+def all_nul(piece: bytes) -> bool:
+    """Whether there is nothing in a piece of a file but NUL bytes: a hole, as a power cut leaves one."""
+    return _NULS.startswith(piece)
+
+
+def pieces(found: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines joined to larger pieces, which are searched faster. Raises what `found` raises, after the lines so far."""
+    held: list[bytes] = []
+    size = 0
+    try:
+        for line in found:
+            held.append(line)
+            size += len(line)
+            if size >= _PIECE_BYTES:
+                yield b"".join(held)
+                held, size = [], 0
+    except ToolError:
+        yield b"".join(held)
+        raise
+    yield b"".join(held)
+
+
+def _utf8_lines(file: gzip.GzipFile | BinaryIO) -> Iterator[bytes]:
     """The lines of UTF-16 text as UTF-8."""
     text = io.TextIOWrapper(file, encoding="utf-16", errors="replace", newline="")
     while line := text.readline(LONGEST_LINE_MIB << 20):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ppagent.errors import ToolError, UserError
-from ppagent.targets.files import lines
+from ppagent.targets.files import all_nul, lines, pieces
 from ppagent.targets.other_engines import other_engine
 from ppagent.targets.packed import Packed, is_archive
 from ppagent.targets.pasted import Pasted, read_pasted
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ppagent.targets.live_host import Windows
 
 _SGLANG_LINE = re.compile(rb"(?i)sglang|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|(?:Decode|Prefill) batch|server_args=")
-_LOG_LINE = re.compile(rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]]*\] |(?:Decode|Prefill) batch")
+_LOG_LINE = re.compile(rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]\n]*\] |(?:Decode|Prefill) batch")
 _LARGEST_PASTE_MIB = 4
 _MOST_PIPED_MIB = 32
 _TELLING = 4096
@@ -154,12 +154,14 @@ def _kind_of(path: Path) -> str:
     """log, sglang (it speaks of SGLang, though no line is a log's), binary or text: by the first line that tells."""
     kind = "text"
     try:
-        for line in lines(path):
-            if _LOG_LINE.search(line):
+        for piece in pieces(lines(path)):
+            if all_nul(piece):
+                kind = "binary" if kind == "text" and piece else kind
+            elif _LOG_LINE.search(piece):
                 return "log"
-            if _SGLANG_LINE.search(line):
+            elif kind != "sglang" and _SGLANG_LINE.search(piece):
                 kind = "sglang"
-            elif kind == "text" and b"\x00" in line:
+            elif kind == "text" and b"\x00" in piece:
                 kind = "binary"
     except ToolError as error:
         raise UserError(f"{error}.".replace("..", "."), _ADVICE) from error

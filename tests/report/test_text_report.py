@@ -1,9 +1,11 @@
 import io
 import re
+from dataclasses import replace
 
 import pytest
 
 from ppagent.agent.investigation import Investigation
+from ppagent.evidence.evidence import Evidence
 from ppagent.report.document import document_of
 from ppagent.report.lines import wrapped
 from ppagent.report.terminal import print_report
@@ -145,3 +147,11 @@ def test_what_is_printed_fits_the_columns_that_are_told_even_into_a_pipe(monkeyp
     out = io.StringIO()
     print_report(document_of(diagnosed()), out)
     assert out.getvalue() == text(diagnosed(), 40)
+
+
+def test_what_is_there_and_was_not_read_is_said_once() -> None:
+    found = undecided()
+    reason = "server.log of a: 3.0 MiB of NUL bytes were passed over"
+    seen = [Evidence(f"E9{n}", "logs.decode", "server.log", {"tool.unread": [reason]}) for n in range(2)]
+    shown = " ".join(text(replace(found, evidence=(*found.evidence, *seen)), 100).split())
+    assert shown.count(f"not read: {reason}") == 1

@@ -6,7 +6,7 @@ import pytest
 from targets_samples import DECODE, write_recording
 
 from ppagent.errors import ExitStatus, UserError
-from ppagent.targets.open import open_target
+from ppagent.targets.open import _kind_of, open_target
 from ppagent.targets.pasted import Pasted
 from ppagent.targets.recording import LogFile, Recording
 
@@ -117,3 +117,28 @@ def test_a_log_that_a_windows_shell_wrote_is_a_log(encoding: str, tmp_path: Path
     lines = list(target.log("server"))
     assert len(lines) == 6
     assert lines[2] == LINE.encode() and lines[3].decode() == "caf\u00e9\n"
+
+
+def test_a_log_is_known_behind_and_before_a_hole_of_nuls(tmp_path: Path) -> None:
+    hole = bytes((3 << 20) + 5)
+    (tmp_path / "before.log").write_bytes(LINE.encode() + hole)
+    (tmp_path / "behind.log").write_bytes(hole + LINE.encode())
+    assert isinstance(open_target(str(tmp_path / "before.log")), LogFile)
+    assert isinstance(open_target(str(tmp_path / "behind.log")), LogFile)
+
+
+def test_a_file_of_nothing_but_nuls_is_binary_however_long(tmp_path: Path) -> None:
+    with (tmp_path / "a.log").open("wb") as file:
+        file.truncate(200 << 20)
+    assert "is a binary file, not a log" in refusal(str(tmp_path / "a.log")).wrong
+
+
+def test_a_log_whose_packing_ends_too_early_is_known_by_what_can_be_unpacked(tmp_path: Path) -> None:
+    whole = gzip.compress((LINE * 3000).encode())
+    (tmp_path / "a.log.gz").write_bytes(whole[:-20])
+    assert isinstance(open_target(str(tmp_path / "a.log.gz")), LogFile)
+
+
+def test_a_bracket_that_is_closed_lines_later_makes_no_log_line(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("sglang [2026-05-02 10:00:00\nand more] of it\n")
+    assert _kind_of(tmp_path / "note.txt") == "sglang"

@@ -285,3 +285,26 @@ def test_lines_in_a_carriers_wrapper_are_read_and_quoted_as_they_stand(wrap: str
     findings = run(Decode(), log(*(wrap.format(decode(s)) for s in (20, 22))))
     assert facts_of(findings).number("decode.lines") == 2
     assert findings[0].excerpt in wrap.format(decode(20))
+
+
+def test_a_log_that_a_power_cut_filled_with_nuls_is_read_and_the_nuls_are_said() -> None:
+    hole = "\0" * 50_000
+    target = box(server_log="".join(f"{line}\n" for line in (*START, decode(20), decode(21))) + hole)
+    findings = run(Decode(), target)
+    assert facts_of(findings).number("decode.lines") == 2
+    assert [finding.facts["tool.unread"] for finding in findings if "tool.unread" in finding.facts] == [
+        ["server.log of box: 48.8 KiB of NUL bytes were passed over, as a power cut or a full disk leaves them"]
+    ]
+    assert not any("\0" in finding.excerpt for finding in findings)
+
+
+def test_lines_behind_a_hole_of_nuls_count_too_and_a_line_cut_by_it_does_not() -> None:
+    whole = (*START, decode(20), decode(21))
+    cut = decode(22)[:60] + "\0" * 4096 + decode(90)
+    facts = facts_of(run(Decode(), log(*whole, cut, decode(91))))
+    assert facts.number("decode.lines") == 4
+
+
+def test_a_log_of_nothing_but_nuls_is_not_called_empty() -> None:
+    with pytest.raises(ToolError, match="2.0 MiB of NUL bytes"):
+        run(Decode(), box(server_log="\0" * (2 << 20)))

@@ -1,5 +1,6 @@
 """Every host's log, read once for all the tools that ask, and put together over hosts."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,12 +12,16 @@ from ppagent.plugins import ToolContext
 from ppagent.sglang.logs.prefix import Ranks
 from ppagent.sglang.logs.stream import read_log
 from ppagent.sglang.logs.summary import DecodeStats, LogSummary, PrefillStats, Stretch
+from ppagent.targets.files import all_nul
 from ppagent.targets.remote.log_stream import REMARK, is_remark
 from ppagent.targets.target import Artifact
 from ppagent_tools.log_tap import LaunchTap, LogTap
 
 _CACHE = "ppagent_tools.logs"
 _FEW_LINES = 5
+_SHORTEST_HOLE = bytes(8)
+_HOLE = re.compile(rb"\0{8,}")
+"""What a file system leaves of a log that was being written when the power went: NULs instead of lines."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,7 @@ def _read_all(context: ToolContext) -> Logs:
         raise (broken or failed)[0][1] if failed else NotRecorded("the target has no host")
     unread = [Finding("server.log", {"tool.unread": [str(reason)]}, host=host) for host, reason in broken]
     unread += [
-        Finding("server.log", {"tool.unread": [f"server.log of {log.host}: {_bare(remark)}"]}, remark, log.host)
+        Finding("server.log", {"tool.unread": [f"server.log of {log.host}: {_bare(remark)}"]}, _quote(remark), log.host)
         for log in read
         for remark in log.remarks
     ]
@@ -114,10 +119,10 @@ def _read_all(context: ToolContext) -> Logs:
 def _read(context: ToolContext, host: str) -> HostLog:
     tap = LogTap()
     remarks: list[str] = []
-    summary = read_log(tap.lines(_without_remarks(context.target.log(host), remarks)))
+    summary = read_log(tap.lines(_without_holes(_without_remarks(context.target.log(host), remarks), remarks)))
     first_line = tap.first_line.decode("utf-8", errors="replace")[:EXCERPT_LIMIT]
     if not first_line:
-        raise ToolError(f"server.log of {host}: the file is empty")
+        raise ToolError(f"server.log of {host}: {_bare(remarks[-1]) if remarks else 'the file is empty'}")
     stretch = _measured(summary)
     at = summary.stretches.index(stretch)
     known = len(tap.launches) == len(summary.stretches)
@@ -132,6 +137,32 @@ def _without_remarks(log: Iterator[bytes], remarks: list[str]) -> Iterator[bytes
             remarks.append(line.decode("utf-8", errors="replace").strip())
         else:
             yield line
+
+
+def _without_holes(log: Iterator[bytes], remarks: list[str]) -> Iterator[bytes]:
+    """The lines without runs of NUL bytes; that there were some goes to `remarks`."""
+    size = 0
+    for line in log:
+        if _SHORTEST_HOLE not in line:
+            yield line
+            continue
+        parts = [] if all_nul(line) else [part for part in _HOLE.split(line) if part.strip()]
+        size += len(line) - sum(len(part) for part in parts)
+        yield from parts
+    if size:
+        remarks.append(f"{_size(size)} of NUL bytes were passed over, as a power cut or a full disk leaves them")
+
+
+def _size(size: int) -> str:
+    for unit, bits in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size >> bits:
+            return f"{size / (1 << bits):.1f} {unit}"
+    return f"{size} bytes"
+
+
+def _quote(remark: str) -> str:
+    """The remark, where it is a line of the fetched log."""
+    return remark if remark.startswith(REMARK.decode()) else ""
 
 
 def _bare(remark: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from ppagent.sglang.logs.marks import any_of
 from ppagent.sglang.logs.prefix import Ranks, Unwrapped, parse_ranks, unwrap
 
 LONGEST_LOOKED_AT = 400
@@ -21,6 +22,7 @@ _MARKS = {
     "capacity": b"max_total_num_tokens=",
     "ready": b"fired up and ready",
 }
+_marked = any_of(_MARKS.values())
 _BATCH = b" batch"
 _HTTP = b"HTTP/1."
 _UNHEALTHY = re.compile(rb"/health\S* HTTP/1\.\d\W+50\d")
@@ -140,13 +142,14 @@ class LogTap:
 
     def _other(self, line: bytes) -> None:
         self.first_line = self.first_line or line.strip()
-        for name, mark in _MARKS.items():
-            if mark in line:
-                self._mark(name, line)
+        if _marked(line) is not None:
+            for name, mark in _MARKS.items():
+                if mark in line:
+                    self._mark(name, line)
         if line[:1] == b"[" and line[1:5].isdigit():
             current, at = self.launches[-1], line[1:20].decode("ascii", errors="replace")
             current.last_remark = at
-            if _GONE.search(line[:LONGEST_LOOKED_AT]):
+            if (b"bort" in line or b"isconnected" in line) and _GONE.search(line[:LONGEST_LOOKED_AT]):
                 current.last_gone = at
             elif _FLUSHED in line:
                 current.last_idle = at

@@ -2,19 +2,27 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import cache
 
 from ppagent.sglang.logs.decode_lane import DecodeLane
 from ppagent.sglang.logs.events import TroubleLog, TroubleScanner, event_of
 from ppagent.sglang.logs.lanes import Lanes
+from ppagent.sglang.logs.marks import any_of
 from ppagent.sglang.logs.prefix import LogLine, Ranks, parse_line
 from ppagent.sglang.logs.startup import STARTUP_FACTS
 from ppagent.sglang.logs.startup_facts import ArgsFact, Fact, Startup
 from ppagent.sglang.logs.summary import Event, Stretch
-from ppagent.sglang.logs.trouble import TroubleKind, first_fitting
+from ppagent.sglang.logs.trouble import TroubleKind, first_fitting, trouble_kinds
 
 MOST_STRETCHES = 16
 MOST_FACTS = 8192
 _GRAVE = ("error", "fatal")
+
+
+@cache
+def _telling() -> Callable[[bytes], object | None]:
+    """Finds whether a line can say anything at all: most that are no batch lines do not."""
+    return any_of([*(mark for mark, _ in STARTUP_FACTS), *(mark for kind in trouble_kinds() for mark in kind.marks)])
 
 
 class Launch:
@@ -23,6 +31,7 @@ class Launch:
     def __init__(self, held: list[Event] | None = None) -> None:
         self.lanes = Lanes()
         self._scanner = TroubleScanner()
+        self._tells = _telling()
         self._troubles = TroubleLog(self._decodes)
         self._facts: list[Fact] = []
         self._dropped = 0
@@ -67,6 +76,8 @@ class Launch:
         prefixed = line[:1] == b"[" and line[1:3].isdigit()
         if prefixed:
             self.heard(line)
+        if self._tells(line) is None:
+            return
         readers = [read for mark, read in STARTUP_FACTS if mark in line]
         if readers:
             parsed = parse_line(line)

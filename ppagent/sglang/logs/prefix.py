@@ -86,7 +86,7 @@ def unwrap(line: bytes) -> Unwrapped:
         return _docker_json(line)
     match = _WRAPPERS.match(line)
     bare = line[match.end() :] if match is not None else line
-    lead = _ANY_LEAD.match(bare) if bare[:1] != b"[" else None
+    lead = _ANY_LEAD.match(bare) if bare[:1] != b"[" and b"[" in bare else None
     partial = match is not None and match["part"] == b"P"
     return Unwrapped(bare[lead.end() :] if lead else bare, partial, quoted=lead is not None)
 
