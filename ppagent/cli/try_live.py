@@ -17,13 +17,14 @@ from ppagent.trials.change import LiveChange
 from ppagent.trials.foresight import Foresight, levels_below, measure_levels
 from ppagent.trials.limit import NAMES, LimitState, check_change, read_limit
 from ppagent.trials.live import Outcome, run_live
+from ppagent.trials.next_run import LEVEL_SHARE
 from ppagent.trials.observed import ObservedTraffic
 from ppagent.trials.outputs import OutputCheck
 from ppagent.trials.own_load import OwnLoad
 from ppagent.trials.phase import Meter
 from ppagent.trials.proposals import Proposed
 from ppagent.trials.record import RecordedForesight, record_outcome
-from ppagent.trials.story import LEVEL_SHARE, as_data, live_plan, live_result
+from ppagent.trials.story import as_data, live_plan, live_result
 
 GRADE = 3
 
@@ -65,9 +66,9 @@ def run_live_trial(args: argparse.Namespace, reached: Reached, new: int) -> int:
         note(f"cancelled; {trial.state.key} is at {read_limit(reached.control).value}.")
         return ExitStatus.CANCELLED
     if args.format == "json":
-        sys.stdout.write(json.dumps(as_data(reached.name, outcome), indent=2) + "\n")
+        sys.stdout.write(json.dumps(as_data(reached.name, outcome, len(trial.levels)), indent=2) + "\n")
     else:
-        sys.stdout.write(live_result(outcome) + "\n")
+        sys.stdout.write(live_result(outcome, len(trial.levels)) + "\n")
     return ExitStatus.NOT_ENOUGH_EVIDENCE if outcome.comparison.outcome == "cannot tell" else ExitStatus.OK
 
 

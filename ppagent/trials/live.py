@@ -49,6 +49,8 @@ class Outcome:
     seconds: float = 0.0
     round_s: float = 0.0
     """How long a round took, settling included."""
+    measured_s: float = 0.0
+    """How long each measurement was to be."""
 
     @property
     def rounds(self) -> int:
@@ -120,6 +122,7 @@ def _outcome(run: Rounds, comparison: Comparison) -> Outcome:
         restored=True,
         remarks=own.remarks if own else (),
         round_s=run.round_s,
+        measured_s=run.seconds,
     )
 
 

@@ -12,12 +12,12 @@ later, so each look has its share of the error; a later one, which knows more, h
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ppagent.ledger import Outcome
+from ppagent.trials.foreseen import CONFIDENCE, More, Seen, confidence, longer, rounds_more
 from ppagent.trials.student import t_quantile
 
-CONFIDENCE = 0.95
 MATTERS = 0.05
 RESTART_MATTERS = 0.10
 """After a restart two runs can differ by more, and no smaller gain is worth one."""
@@ -30,7 +30,6 @@ ONE_ROUND_DF = 3
 UNKNOWN_ERROR = 0.10
 """Taken for a run too short to show its own scatter."""
 UNKNOWN_DF = 4
-MOST_ROUNDS_FORESEEN = 50
 
 
 @dataclass(frozen=True)
@@ -58,6 +57,8 @@ class Comparison:
     """The interval of the gain, as shares: -0.02 and 0.03 for two percent less to three more."""
     rounds_more: int | None = None
     """Further rounds that would decide by what is known; None where it is decided, or no number of them would."""
+    more: More | None = None
+    """A run that would decide; None where it is decided."""
 
     @property
     def gain_share(self) -> float:
@@ -89,21 +90,15 @@ def compare(
         raise ValueError("the settings must have taken turns, the old one first and last")
     old, new = _mean(before), _mean(after)
     gain, error = math.log(new / old), _error(before, after)
-    confidence = _confidence(len(after), looks)
-    half = max(error.at_least, error.share * t_quantile(confidence, error.df))
+    half = max(error.at_least, error.share * t_quantile(confidence(len(after), looks), error.df))
     low, high = math.expm1(gain - half), math.expm1(gain + half)
     outcome = _verdict(low, high, margin)
-    more = None
-    if outcome == "cannot tell" and len(before) > 1:
-        more = _rounds_more(abs(gain), error, len(after), looks, margin)
     why = _why(outcome, new / old - 1, low, high, margin)
-    return Comparison(old, new, math.expm1(half), outcome, why, low, high, more)
-
-
-def _confidence(look: int, looks: int) -> float:
-    """What one look of several may claim: their shares of the error, by the square of their number, add up to it."""
-    looks = max(look, looks)
-    return 1 - (1 - CONFIDENCE) * look**2 / sum(each**2 for each in range(1, looks + 1))
+    found = Comparison(old, new, math.expm1(half), outcome, why, low, high)
+    if outcome != "cannot tell" or len(before) == 1:
+        return found
+    seen = Seen(gain, error.share, error.df, len(after))
+    return replace(found, rounds_more=rounds_more(seen, looks, margin), more=longer(seen, looks, margin))
 
 
 def _verdict(low: float, high: float, margin: float) -> Outcome:
@@ -170,18 +165,3 @@ def _between(before: Sequence[Sample], after: Sequence[Sample]) -> tuple[float, 
     slope /= math.fsum((place - middle) ** 2 for place in range(len(logs)))
     df = len(logs) - 3
     return math.fsum((value - slope * (place - middle)) ** 2 for place, value in enumerate(left)) / df, df
-
-
-def _rounds_more(gain: float, error: _Error, rounds: int, looks: int, margin: float) -> int | None:
-    """Rounds until the interval is narrow enough for one verdict or the other, should the rest go on as it began."""
-    wanted = max(gain, math.log1p(margin) - gain)
-    for total in range(rounds + 1, MOST_ROUNDS_FORESEEN + 1):
-        df = max(error.df, 2 * total - 2)
-        t = t_quantile(_confidence(total, looks), df)
-        if error.share * math.sqrt(_spread(total) / _spread(rounds)) * t < wanted:
-            return total - rounds
-    return None
-
-
-def _spread(rounds: int) -> float:
-    return 1 / rounds + 1 / (rounds + 1)

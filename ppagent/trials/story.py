@@ -5,11 +5,9 @@ from collections.abc import Mapping
 from ppagent.trials.facts import causes_of, flag_of
 from ppagent.trials.limit import LimitState
 from ppagent.trials.live import Outcome
+from ppagent.trials.next_run import LEVEL_SHARE, in_words, next_run, next_words
 from ppagent.trials.noise import MATTERS
-from ppagent.trials.rounds import ROUNDS, would_decide
-
-LEVEL_SHARE = 0.4
-"""How long a level for the forecast takes, as a share of a measurement."""
+from ppagent.trials.rounds import ROUNDS
 
 
 def live_plan(
@@ -54,15 +52,12 @@ def about_s(seconds: float, levels: int, rounds: int) -> float:
 
 
 def _takes(least_s: float, most_s: float) -> str:
-    def said(seconds: float) -> str:
-        return f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} s"
-
-    more = f", {said(most_s)} at the most where noise hides the answer" if most_s > least_s else ""
-    return f"about {said(least_s)}{more}"
+    more = f", {in_words(most_s)} at the most where noise hides the answer" if most_s > least_s else ""
+    return f"about {in_words(least_s)}{more}"
 
 
-def live_result(outcome: Outcome) -> str:
-    """The result in a few lines."""
+def live_result(outcome: Outcome, levels: int = 0) -> str:
+    """The result in a few lines. `levels` were measured for a forecast first."""
     comparison = outcome.comparison
     figures = "  ".join(f"{phase.label} {phase.tokens_per_s:.4g}" for phase in outcome.phases)
     lines = [
@@ -80,15 +75,14 @@ def live_result(outcome: Outcome) -> str:
         )
     lines.append(f"  server     {outcome.key} is back at {outcome.old}, read back; {outcome.seconds:.0f} s in all")
     if comparison.outcome == "cannot tell":
-        needed = would_decide(comparison.rounds_more, outcome.round_s)
-        lines.append(f"  next       {needed} (--rounds), as do longer ones (--seconds) on a quieter machine")
+        lines.append(f"  next       {next_words(outcome, levels)}")
     lines += [f"  ! {remark}" for remark in outcome.remarks]
     return "\n".join(lines)
 
 
-def as_data(server: str, outcome: Outcome) -> dict[str, object]:
-    """The result as a JSON document."""
-    comparison, forecast = outcome.comparison, outcome.forecast
+def as_data(server: str, outcome: Outcome, levels: int = 0) -> dict[str, object]:
+    """The result as a JSON document. `levels` were measured for a forecast first."""
+    comparison, forecast, then = outcome.comparison, outcome.forecast, next_run(outcome, levels)
     return {
         "schema_version": 1,
         "kind": "live",
@@ -107,6 +101,7 @@ def as_data(server: str, outcome: Outcome) -> dict[str, object]:
         "gain_high_share": round(comparison.high_share, 4),
         "rounds": outcome.rounds,
         "rounds_more": comparison.rounds_more,
+        "next": {"options": then.options, "most_s": round(then.most_s)} if then is not None else None,
         "why": comparison.why,
         "predicted": forecast.predicted() if forecast is not None else None,
         "outputs": outcome.outputs,

@@ -165,3 +165,17 @@ def test_on_a_quiet_server_a_useless_change_is_found_to_make_no_difference() -> 
 def test_a_change_that_helps_is_found_better_even_on_a_noisy_one() -> None:
     assert shares(0.3, 0.06, 0.02)["better"] >= 0.95
     assert shares(0.06, 0.02, 0.003)["better"] >= 0.95
+
+
+@pytest.mark.parametrize(("effect", "within", "between"), [(0.0, 0.08, 0), (0.0, 0.02, 0.03), (0.06, 0.04, 0.04)])
+def test_where_it_could_not_tell_measurements_as_long_as_it_says_decide_four_times_out_of_five(
+    effect: float, within: float, between: float
+) -> None:
+    draw, told = random.Random(5), Counter[bool]()
+    while told.total() < 150:
+        found = trial(draw, effect, within, between, 0.0, 0.0)
+        if found.more is not None:
+            calmer = math.sqrt(max(1.0, found.more.times))  # as scatter falls with the square root of the time
+            again = trial(draw, effect, within / calmer, between / calmer, 0.0, 0.0)
+            told[again.outcome != "cannot tell"] += 1
+    assert told[True] / told.total() >= 0.8

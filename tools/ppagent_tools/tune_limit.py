@@ -11,10 +11,11 @@ from ppagent.trials.facts import live_row
 from ppagent.trials.foresight import Foresight, levels_below, measure_levels
 from ppagent.trials.limit import LimitState, check_change, read_limit
 from ppagent.trials.live import Outcome, run_live
+from ppagent.trials.next_run import LEVEL_SHARE
 from ppagent.trials.outputs import OutputCheck
 from ppagent.trials.own_load import OwnLoad
 from ppagent.trials.record import RecordedForesight, record_outcome
-from ppagent.trials.story import LEVEL_SHARE, about_s, as_data, live_plan
+from ppagent.trials.story import about_s, as_data, live_plan
 from ppagent_tools.live_server import MEASURED, reached, shape_of, words_of
 from ppagent_tools.tune import LimitArguments
 
@@ -49,8 +50,8 @@ def tried(context: ToolContext, asked: LimitArguments) -> Sequence[Finding]:
         "trial.comparisons": [live_row(outcome, concurrency)],
         "trial.restored": outcome.restored,
     }
-    told = as_data(reached(context).name, outcome)
-    excerpt = json.dumps({name: told[name] for name in ("outcome", "before", "after", "why", "outputs")})
+    told = as_data(reached(context).name, outcome, len(levels_below(concurrency)))
+    excerpt = json.dumps({name: told[name] for name in ("outcome", "before", "after", "why", "outputs", "next")})
     return [Finding("trial", facts, excerpt, authority=MEASURED)]
 
 
