@@ -59,8 +59,8 @@ def settings_after(change: Change, now: Settings) -> Settings | None:
     """The settings that `change` makes of `now`; None where it sets anything that the model does not know."""
     limit, depth = slot_limit_in(change), change.set.get(DEPTH_FLAG, "")
     graphs = any(flag in OFF_SWITCHES for flag in change.unset)
-    layers = change.env.get(PARTITION)
-    known = (limit is not None) + depth.isdigit() + graphs + bool(layers)
+    layers = split_in(change)
+    known = (limit is not None) + depth.isdigit() + graphs + (layers is not None)
     if known != len(change.set) + len(change.unset) + len(change.env) or not known:
         return None
     return replace(
@@ -68,13 +68,19 @@ def settings_after(change: Change, now: Settings) -> Settings | None:
         slot_limit=limit if limit is not None else now.slot_limit,
         async_depth=int(depth) if depth.isdigit() else now.async_depth,
         graph=graphs or now.graph,
-        split=parse_partition(layers) if layers else now.split,
+        split=layers or now.split,
     )
 
 
 def slot_limit_in(change: Change) -> int | None:
     """The slot limit that a change sets."""
     return next((int(change.set[flag]) for flag in SLOT_LIMIT_FLAGS if change.set.get(flag, "").isdigit()), None)
+
+
+def split_in(change: Change) -> tuple[int, ...] | None:
+    """The layers of each stage that a change sets."""
+    layers = change.env.get(PARTITION)
+    return parse_partition(layers) if layers else None
 
 
 def _forecast(change: Change, facts: Facts, concurrency: int) -> Forecast | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ppagent.cli.common import note, write_file
 from ppagent.cli.predict_settings import SETTABLE, changed, times_ms
-from ppagent.errors import ExitStatus, UserError
+from ppagent.errors import ExitStatus, ToolError, UserError
 
 if TYPE_CHECKING:
     from ppagent.cli.predict_answer import Answer
@@ -64,8 +64,19 @@ def run(args: argparse.Namespace) -> int:
     if args.at_concurrency is not None and not 1 <= args.at_concurrency <= MOST_REQUESTS:
         raise UserError(f"--at-concurrency must be 1 to {MOST_REQUESTS}.", "Give the requests in flight.")
     args.settings = [assignment for assignment in args.settings if assignment is not None]
-    _deliver(_from_numbers(args) if args.target is None else _from_target(args), args)
+    answer = _from_numbers(args) if args.target is None else _from_target(args)
+    _deliver(replace(answer, record=_record()), args)
     return ExitStatus.OK
+
+
+def _record() -> str:
+    """How forecasts so far fared, or why that cannot be told."""
+    from ppagent.ledger import track_record
+
+    try:
+        return track_record().says
+    except ToolError as error:
+        return str(error)
 
 
 def _deliver(answer: "Answer", args: argparse.Namespace) -> None:
@@ -149,6 +160,7 @@ def _from_target(args: argparse.Namespace) -> "Answer":
 
 def _answered(args: argparse.Namespace, facts: "Facts", broken: tuple[str, ...] = ()) -> "Answer":
     """The answer from `facts`. Raises ValueError where the model lacks something, UserError where the question does."""
+    from ppagent.changes.shapes import shapes_of
     from ppagent.cli.predict_answer import answer_for_server
     from ppagent.cli.predict_facts import server_in
     from ppagent.cli.predict_view import describe
@@ -163,7 +175,8 @@ def _answered(args: argparse.Namespace, facts: "Facts", broken: tuple[str, ...] 
         then = replace(then, slot_limit=best_limit(server.deployment(at), at).limit)
     _check_split(then, server)
     title = f"{args.target}: PP{server.stages}, {describe(then)}"
-    return answer_for_server(title, server, then, at, came_about(facts), fill_said(facts))
+    answer = answer_for_server(title, server, then, at, came_about(facts), fill_said(facts))
+    return replace(answer, shapes=shapes_of(facts, at))
 
 
 def _check_split(then: "Settings", server: "Server") -> None:

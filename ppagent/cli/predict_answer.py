@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ppagent.changes.proposal import Predicted
-from ppagent.model.deployment import Deployment
+from ppagent.changes.shapes import Shapes
 from ppagent.model.forecast import Forecast
 from ppagent.model.ring import Ring
 from ppagent.model.timeline import timeline_of
 from ppagent.model.whatif import Server, Settings, what_if
 from ppagent.report.pictures.curves import Curves, Point, thinned
-from ppagent.report.pictures.lanes import lane_then, lanes_now
+from ppagent.report.pictures.lanes import divided_by, drawn_shares, lane_then, lanes_now
 from ppagent.report.pictures.levels import as_it_is
 from ppagent.report.pictures.timeline import Lane
 
@@ -46,6 +46,12 @@ class Answer:
     """Whether it starts from measured levels, else from stage times as given."""
     fill_said: str = ""
     """Every reading of the fill now."""
+    divided_by: str = "the layers"
+    """What the lanes divide a turn over the stages by."""
+    shapes: Shapes | None = None
+    """Other TPxPP shapes of the same cards; None for a ring by its numbers."""
+    record: str = ""
+    """How forecasts made so far on this machine fared; empty where nothing was ever measured."""
 
 
 def answer_for_server(title: str, server: Server, then: Settings, at: int, origin: str, fill_said: str) -> Answer:
@@ -54,7 +60,7 @@ def answer_for_server(title: str, server: Server, then: Settings, at: int, origi
     forecast = what_if(server, then, at)
     now = server.deployment(at)
     limit = then.slot_limit if then.slot_limit is not None and then.slot_limit < at else None
-    deeper = replace(now, slots=server.stages + then.async_depth, shares=_drawn_shares(now, then))
+    deeper = replace(now, slots=server.stages + then.async_depth)
     predicted = Predicted(forecast.metric, at, forecast.baseline, forecast.low, forecast.high)
 
     stays = then.graph == server.now.graph and then.split in (None, server.now.split)
@@ -76,12 +82,13 @@ def answer_for_server(title: str, server: Server, then: Settings, at: int, origi
     return Answer(
         title=title,
         forecast=forecast,
-        lanes=(*lanes_now(now, at), lane_then(deeper, at, limit, predicted, "Then")),
+        lanes=(*lanes_now(now, at), lane_then(deeper, at, limit, predicted, "Then", drawn_shares(now, then.split))),
         curves=_with_limits(drawn, priced, limit, server.slots, at),
         cells=_cells(priced, server.stages, server.slots, limit, at),
         came_about=origin,
         measured=True,
         fill_said=fill_said,
+        divided_by=divided_by(now),
     )
 
 
@@ -149,10 +156,3 @@ def _limits(slots: int, limit: int | None, at: int) -> list[int]:
 
 def _loads(stages: int, at: int) -> list[int]:
     return thinned(range(1, max(2 * stages, at) + 1), MOST_LOADS)
-
-
-def _drawn_shares(now: Deployment, then: Settings) -> tuple[tuple[float, ...], ...]:
-    """How a turn divides over the stages in a drawing: by the layers asked for, else as now."""
-    if then.split is None:
-        return now.shares
-    return (tuple(count / sum(then.split) for count in then.split),)

@@ -4,7 +4,9 @@ import textwrap
 from collections.abc import Iterator
 from html import escape
 
+from ppagent.changes.shapes import SOURCE, Shapes
 from ppagent.cli.predict_answer import Answer
+from ppagent.cli.predict_table import shape_rows, shapes_heading
 from ppagent.cli.predict_view import lanes_caption
 from ppagent.report.html_page import page
 from ppagent.report.html_pictures import CURVES_HEADING, LANES_HEADING, figure
@@ -57,7 +59,23 @@ def _parts(answer: Answer) -> Iterator[str]:
     )
     yield section("pictures", "Pictures", drawn)
     yield section("table", "tok/s by slot limit and requests in flight", (_table(answer),))
-    yield f'<footer class="dim">{FOOTER}</footer>'
+    yield _shapes(answer.shapes) if answer.shapes is not None else ""
+    record = f" {escape(answer.record)}." if answer.record else ""
+    yield f'<footer class="dim">{FOOTER}{record}</footer>'
+
+
+def _shapes(shapes: Shapes) -> str:
+    """Other shapes of the cards, or why they are not priced."""
+    if shapes.lacking:
+        return section("shapes", "Other shapes", (f'<p class="dim">Not priced: {escape(shapes.lacking)}.</p>',))
+    head, *rows = shape_rows(shapes)
+    body = "".join(
+        f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(value)}</td>' for value in values)}</tr>"
+        for name, *values in rows
+    )
+    top = "".join(f"<th>{escape(name)}</th>" for name in head)
+    table = f'<table class="grid"><tr>{top}</tr>{body}</table><p class="dim">{escape(SOURCE)}.</p>'
+    return section("shapes", shapes_heading(shapes), (table,))
 
 
 def _table(answer: Answer) -> str:

@@ -34,6 +34,11 @@ def _with(settings: Settings, flag: str, value: str) -> Settings:
             return replace(settings, graph=not _truth(value, flag))
         case "sglang_pp_layer_partition":
             return replace(settings, split=tuple(_whole(part, flag, 1) for part in value.split(",")))
+        case "tp_size" | "tensor_parallel_size" | "tp" | "pp_size" | "pipeline_parallel_size" | "pp":
+            advice = (
+                "Ask without it: the answer has a table of the TPxPP shapes of these cards, where they can be priced."
+            )
+            raise UserError(f"{flag} makes another shape of the cards, not a setting of this pipeline.", advice)
         case _:
             raise UserError(f"The pipeline model says nothing about {flag}.", f"It knows {SETTABLE}.")
 

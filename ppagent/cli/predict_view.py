@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
+from ppagent.changes.shapes import SOURCE, Shapes
 from ppagent.cli.predict_answer import Answer
+from ppagent.cli.predict_table import by_limit, by_shape
 from ppagent.model.timeline import draw_timeline
 from ppagent.model.whatif import Settings
 from ppagent.report.lines import wrapped
@@ -40,7 +42,31 @@ def as_json(answer: Answer) -> dict[str, object]:
             }
             for lane in answer.lanes
         ],
+        "shapes": _shapes(answer.shapes),
+        "own_record": answer.record,
     }
+
+
+def _shapes(shapes: Shapes | None) -> dict[str, object] | None:
+    """Rates as [low, high]; null where not known."""
+    if shapes is None:
+        return None
+    rows = [
+        {
+            "tp_size": each.tp,
+            "pp_size": each.stages,
+            "at_1": _rounded(each.alone),
+            "at_1_most": round(each.alone_most, 1),
+            "at_load": _rounded(each.loaded),
+            "kv_tokens": each.kv_tokens,
+        }
+        for each in shapes.shapes
+    ]
+    return {"max_concurrency": shapes.at, "rows": rows, "source": SOURCE, "lacking": shapes.lacking}
+
+
+def _rounded(rates: tuple[float, float] | None) -> list[float] | None:
+    return None if rates is None else [round(rate, 1) for rate in rates]
 
 
 def as_text(answer: Answer) -> str:
@@ -59,12 +85,17 @@ def _lines(answer: Answer) -> Iterator[str]:
     yield from _wrapped(forecast.regime, "  ")
     for note in forecast.assumptions:
         yield from _wrapped(note, "  assumes: ")
+    if answer.record:
+        yield from _wrapped(answer.record, "  own record: ")
     yield ""
     yield "tok/s by requests in flight"
     yield from chart(answer.curves, columns())
     yield ""
-    yield from _table(answer)
+    yield from by_limit(answer)
     yield ""
+    if answer.shapes is not None:
+        yield from by_shape(answer.shapes)
+        yield ""
     yield from _timelines(answer)
 
 
@@ -77,18 +108,6 @@ def describe(settings: Settings) -> str:
     if settings.split:
         parts.append("layers " + ",".join(str(count) for count in settings.split))
     return ", ".join(parts)
-
-
-def _table(answer: Answer) -> Iterator[str]:
-    loads = sorted({cell.load for cell in answer.cells})
-    values = {(cell.limit, cell.load): cell.middle for cell in answer.cells}
-    yield from _wrapped("tok/s by slot limit and requests in flight, the middle of each forecast")
-    at_once = (columns() - 8) // 9
-    for some in (loads[at:][:at_once] for at in range(0, len(loads), at_once)):
-        yield "limit   " + "".join(f"{f'C={load}':>9}" for load in some)
-        for limit in sorted({cell.limit for cell in answer.cells}):
-            row = (f"{values[limit, load]:9.1f}" if (limit, load) in values else f"{'?':>9}" for load in some)
-            yield f"{limit:<8}" + "".join(row)
 
 
 def _timelines(answer: Answer) -> Iterator[str]:
@@ -106,7 +125,7 @@ def lanes_caption(answer: Answer) -> str:
     """What the timelines show and assume."""
     if not answer.measured:
         return given_timeline_caption()
-    return timeline_caption(answer.lanes, answer.came_about, answer.fill_said)
+    return timeline_caption(answer.lanes, answer.came_about, answer.fill_said, answer.divided_by)
 
 
 def _wrapped(text: str, first: str = "") -> list[str]:

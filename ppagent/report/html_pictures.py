@@ -31,7 +31,7 @@ def figures(shown: Figures, known: Collection[str]) -> Iterator[str]:
     """Timelines, tok/s over load, power over time: those there are."""
     came_about = shown.came_about
     if shown.lanes:
-        caption = timeline_caption(shown.lanes, came_about, shown.fill_said)
+        caption = timeline_caption(shown.lanes, came_about, shown.fill_said, shown.divided_by)
         yield figure(
             LANES_HEADING, lambda width: draw_lanes(shown.lanes, width), caption, cited(shown.lane_cites, known)
         )

@@ -44,7 +44,11 @@ def test_the_table_holds_ranges_and_what_a_limit_does_not_touch_as_it_is(
     assert cells[8, 8] == {"slot_limit": 8, "max_concurrency": 8, "tokens_per_s": 95.6, "low": 95.6, "high": 95.6}
     assert cells[1, 1]["tokens_per_s"] == 24.7
     assert 95.6 < cells[1, 8]["low"] < cells[1, 8]["tokens_per_s"] < cells[1, 8]["high"]
-    assert cells[1, 16] == {**cells[1, 8], "max_concurrency": 16}, "a limit of 1 over 8 slots admits 8"
+    # A limit of 1 over 8 slots admits 8. That none is faster than one request alone, 8 x 24.7 tok/s and 2 % of noise,
+    # bounds 8 requests and not a queue of 16, which leaves none of the pauses that are in a turn out of throughput.
+    assert cells[1, 16]["low"] == cells[1, 8]["low"]
+    assert cells[1, 8]["high"] == pytest.approx(8 * 24.7 / 0.98, abs=0.1)
+    assert cells[1, 8]["high"] < cells[1, 16]["high"] < 1.1 * cells[1, 8]["high"]
 
 
 def test_the_cell_that_was_asked_for_is_the_forecast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,8 +10,10 @@ from ppagent.evidence.evidence import Evidence, FactValue
 from ppagent.evidence.facts import Facts
 from ppagent.model.deployment import Deployment, even_shares
 from ppagent.model.levels import Level, level_from_throughput
+from ppagent.model.stage_costs import StageCosts
+from ppagent.report.pictures.captions import timeline_caption
 from ppagent.report.pictures.figures import figures_of
-from ppagent.report.pictures.lanes import lanes_now, lanes_of
+from ppagent.report.pictures.lanes import divided_by, lanes_now, lanes_of
 from ppagent.report.pictures.levels import curves_of
 from ppagent.report.pictures.series import power_of
 from tests.report.samples import diagnosed
@@ -69,6 +71,26 @@ def test_what_prefill_and_think_time_leave_of_a_turn_is_kept() -> None:
     levels = (Level(8, 80.0, "itl", 50.0),)
     *_, then = lanes_of(Deployment(levels, 8, 8, (1, 1), (even_shares(8),)), (P1,))
     assert then.timeline.turn_ms == pytest.approx(0.5 * 8000 / math.sqrt(162 * 198))
+
+
+def test_a_proposed_split_is_drawn_by_the_stages_own_times_where_they_were_taken() -> None:
+    split = Proposal(
+        "P1", ("PP004",), "relaunch", "split", Change(env={"SGLANG_PP_LAYER_PARTITION": "19,19,8,18"}), (), "x", "",
+        Predicted("output_throughput", 8, 95.6, 140, 160),
+    )  # fmt: skip
+    costs = StageCosts((16, 16, 16, 16), (11.0, 11.0, 24.0, 11.0), source="traced: 11, 11, 24, 11 ms a forward")
+    shares = costs.shares_of(costs.layers)
+    timed = Deployment(SEED, 4, 4, (4.0, 4.0), (shares,), slot_limit=2, measured=costs)
+    now, then = lanes_of(timed, (split,))
+    # By hand: 11, 11, 24, 11 of 57 ms now; 19/16 x 11 = 13.06, 13.06, 8/16 x 24 = 12 and 18/16 x 11 = 12.4 then.
+    assert now.timeline.busy == pytest.approx((11 / 24, 11 / 24, 1, 11 / 24))
+    assert then.timeline.busy == pytest.approx((1, 1, 12 / 13.06, 12.375 / 13.06), abs=0.001)
+    untimed = Deployment(SEED, 4, 4, (4.0, 4.0), (even_shares(4),), slot_limit=2)
+    *_, by_layers = lanes_of(untimed, (split,))
+    assert by_layers.timeline.busy == pytest.approx((1, 1, 8 / 19, 18 / 19))
+    said = timeline_caption((now, then), "measured", divided_by=divided_by(timed))
+    assert "its split over the stages follows the stages' own times (traced: 11, 11, 24, 11 ms a forward)." in said
+    assert "follows the layers." in timeline_caption((now,), "measured", divided_by=divided_by(untimed))
 
 
 def test_curves_hold_the_points_the_ring_and_the_forecast_of_the_live_step() -> None:

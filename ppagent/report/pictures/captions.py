@@ -16,15 +16,18 @@ def waterfall_caption(came_about: str) -> str:
     )
 
 
-def timeline_caption(lanes: Sequence[Lane], came_about: str, fill_said: str = "") -> str:
-    """For a measured server."""
+def timeline_caption(
+    lanes: Sequence[Lane], came_about: str, fill_said: str = "", divided_by: str = "the layers"
+) -> str:
+    """For a measured server, whose turn divides over the stages by what `divided_by` says."""
     proposed = "" if all(lane.now for lane in lanes) else "Proposed: a forecast by the ring model, never measured. "
     fill = f" Filled slots now, by reading: {fill_said}." if fill_said else ""
     return (
         "A block is one stage taken by one micro-batch, its colour and number the slot; an empty stretch is a stage "
         "that waits. Taken is the share of time; launches and hops are inside the blocks, so a device computes for "
-        f"less. Now: the turn is a figure from the load levels ({came_about}), its split over the stages follows the "
-        f"layers. {proposed}Requests are taken to be spread evenly and to decode steadily; prefill is left out.{fill}"
+        f"less. Now: the turn is a figure from the load levels ({came_about}), its split over the stages follows "
+        f"{divided_by}. {proposed}Requests are taken to be spread evenly and to decode steadily; prefill is left "
+        f"out.{fill}"
     )
 
 

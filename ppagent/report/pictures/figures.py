@@ -7,7 +7,7 @@ from ppagent.causes.fill import fill_readings
 from ppagent.causes.physics import measured_levels, ring_of, turn_report
 from ppagent.evidence.facts import Facts
 from ppagent.report.pictures.curves import Curves
-from ppagent.report.pictures.lanes import lanes_of
+from ppagent.report.pictures.lanes import divided_by, lanes_of
 from ppagent.report.pictures.levels import curves_of
 from ppagent.report.pictures.power import Power
 from ppagent.report.pictures.series import power_of
@@ -27,6 +27,8 @@ class Figures:
     lanes: tuple[Lane, ...] = ()
     fill_said: str = ""
     """Every reading of the fill that the lanes as of now are drawn for."""
+    divided_by: str = "the layers"
+    """What the lanes divide a turn over the stages by."""
     lane_cites: Cites = ()
     curves: Curves | None = None
     curve_cites: Cites = ()
@@ -43,6 +45,7 @@ def figures_of(found: Investigation) -> Figures:
         came_about=came_about(facts),
         lanes=() if ring is None else lanes_of(ring, proposals),
         fill_said=fill_said(facts),
+        divided_by=divided_by(ring),
         lane_cites=tuple(dict.fromkeys((*cites, *(c for reading in fill_readings(facts) for c in reading.cites)))),
         curves=curves if curves is not None and curves.worth_drawing else None,
         curve_cites=cites,

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Sequence
 
-from ppagent.changes.forecasts import slot_limit_in
+from ppagent.changes.forecasts import slot_limit_in, split_in
 from ppagent.changes.proposal import Predicted, Proposal
-from ppagent.model.deployment import Deployment
+from ppagent.model.deployment import Deployment, Shares
 from ppagent.model.slots import filled_slots
 from ppagent.model.timeline import timeline_at
 from ppagent.report.pictures.timeline import Lane
@@ -22,8 +22,8 @@ def lanes_of(ring: Deployment, proposals: Sequence[Proposal]) -> tuple[Lane, ...
     for proposal in proposals:
         predicted = proposal.predicted
         if predicted is not None and predicted.metric == THROUGHPUT and predicted.high > 0:
-            limit = slot_limit_in(proposal.change)
-            return (*lanes, lane_then(ring, at, limit, predicted, f"Proposed, {proposal.id}"))
+            limit, shares = slot_limit_in(proposal.change), drawn_shares(ring, split_in(proposal.change))
+            return (*lanes, lane_then(ring, at, limit, predicted, f"Proposed, {proposal.id}", shares))
     return lanes
 
 
@@ -60,8 +60,28 @@ def _gives_now(ring: Deployment, at: int) -> str:
     return f"{every}, {rate}" if duty(ring, at) > MOST_OF_THE_TIME else f"{every} of decode, {rate} in all"
 
 
-def lane_then(ring: Deployment, at: int, limit: int | None, predicted: Predicted, name: str) -> Lane:
-    """The lane after a change, drawn for the middle of its forecast; without a limit the slots stay filled as now."""
+def drawn_shares(ring: Deployment, split: Sequence[int] | None) -> Shares:
+    """How a turn divides over the stages in a drawing: as now, or with the layers of `split`, by the stages' own times
+    where they were taken."""
+    if split is None or len(split) != ring.stages:
+        return ring.shares[0]
+    if ring.measured is not None and sum(split) == sum(ring.measured.layers):
+        return ring.measured.shares_of(split)
+    return tuple(count / sum(split) for count in split)
+
+
+def divided_by(ring: Deployment | None) -> str:
+    """What a drawing divides a turn over the stages by, in words."""
+    if ring is None or ring.measured is None:
+        return "the layers"
+    return f"the stages' own times ({ring.measured.source})"
+
+
+def lane_then(
+    ring: Deployment, at: int, limit: int | None, predicted: Predicted, name: str, shares: Shares | None = None
+) -> Lane:
+    """The lane after a change, drawn for the middle of its forecast; without a limit the slots stay filled as now, and
+    without `shares` a turn divides over the stages as now."""
     fill_now = max(1, round(filled_slots(at, ring.fill[0], ring.slots, ring.slot_limit)))
     running = at if limit is None else min(at, limit * ring.slots)
     filled = fill_now if limit is None else min(-(-running // limit), ring.slots)
@@ -69,7 +89,7 @@ def lane_then(ring: Deployment, at: int, limit: int | None, predicted: Predicted
     return Lane(
         f"{name}: {_filled(filled, ring.slots)}",
         f"forecast {predicted.low:.3g} to {predicted.high:.3g} tok/s, drawn for {middle:.3g}",
-        timeline_at(ring.shares[0], 1000.0 * running / middle * duty(ring, at), filled, running),
+        timeline_at(shares or ring.shares[0], 1000.0 * running / middle * duty(ring, at), filled, running),
         now=False,
     )
 
