@@ -17,6 +17,10 @@ SLOWEST_ANSWER_S = 20.0
 """A scheduler answers `/server_info` between two steps; under a long prefill that takes seconds."""
 
 
+NOBODY_BEHIND = (502, 503, 504)
+"""What a proxy answers for a server that is gone or starting, and a server that is starting for itself."""
+
+
 class Unreachable(ToolError):
     """The server did not answer: gone, restarting, or the connection is lost."""
 
@@ -129,7 +133,8 @@ class Control:
             raise NotRecorded(f"{where} does not exist on this server")
         if answer.status in (401, 403):
             raise ToolError(f"{where} wants a key: put it into SGLANG_API_KEY or SGLANG_ADMIN_API_KEY")
-        raise ToolError(f"{where} answered {answer.status}: {_begin(answer.text)}")
+        kind = Unreachable if answer.status in NOBODY_BEHIND else ToolError
+        raise kind(f"{where} answered {answer.status}: {_begin(answer.text)}")
 
 
 def distrusted(endpoint: Endpoint, error: ssl.SSLCertVerificationError) -> str:

@@ -1,12 +1,11 @@
 """A trial that died left a note; whoever comes to that server next is told, and asked whether to put things back."""
 
-import re
 import sys
 from typing import TYPE_CHECKING
 
-from ppagent.bench.endpoint import is_url
 from ppagent.cli.common import note, somebody_there
 from ppagent.errors import PpagentError, ToolError
+from ppagent.trials.note import restoring
 
 if TYPE_CHECKING:
     from ppagent.bench.reach import Reached
@@ -38,12 +37,6 @@ def offer_restore(reached: "Reached", target: str, *, allowed: bool = False) -> 
         note(f"not put back: {error}.")
         return False
     return True
-
-
-def restoring(target: str, server: str) -> str:
-    """The command that restores; it names the port, since several servers may run on a host."""
-    port = "" if is_url(target) else re.split(r"[:/]", server)[-1]
-    return f"ppagent try {target}{f' --port {port}' if port.isdecimal() else ''} --restore"
 
 
 def remind(target: "Target", text: str) -> None:

@@ -11,13 +11,14 @@ from ppagent.bench.session import PromptSource
 from ppagent.bench.shape import Shape
 from ppagent.cli.common import note
 from ppagent.cli.load_options import prompt_source
-from ppagent.errors import ExitStatus, UserError
+from ppagent.errors import ExitStatus, ToolError, UserError
 from ppagent.evidence.digits import whole_number
 from ppagent.trials.change import LiveChange
 from ppagent.trials.foresight import Foresight, levels_below, measure_levels
 from ppagent.trials.limit import NAMES, LimitState, check_change, read_limit
 from ppagent.trials.live import Outcome, run_live
 from ppagent.trials.next_run import LEVEL_SHARE
+from ppagent.trials.note import read_note
 from ppagent.trials.observed import ObservedTraffic
 from ppagent.trials.outputs import OutputCheck
 from ppagent.trials.own_load import OwnLoad
@@ -63,13 +64,24 @@ def run_live_trial(args: argparse.Namespace, reached: Reached, new: int) -> int:
     try:
         outcome = _carry_out(args, trial)
     except KeyboardInterrupt:
-        note(f"cancelled; {trial.state.key} is at {read_limit(reached.control).value}.")
+        note(f"cancelled; {_as_it_is(trial)}.")
         return ExitStatus.CANCELLED
     if args.format == "json":
         sys.stdout.write(json.dumps(as_data(reached.name, outcome, len(trial.levels)), indent=2) + "\n")
     else:
         sys.stdout.write(live_result(outcome, len(trial.levels)) + "\n")
     return ExitStatus.NOT_ENOUGH_EVIDENCE if outcome.comparison.outcome == "cannot tell" else ExitStatus.OK
+
+
+def _as_it_is(trial: Trial) -> str:
+    """How the setting was left, and what puts it back where that was cut short."""
+    left = read_note(trial.reached.name)
+    if left is not None:
+        return f"{left.says}. Put it back with: {left.command}"
+    try:
+        return f"{trial.state.key} is at {read_limit(trial.reached.control).value}"
+    except ToolError as error:
+        return f"nothing is left changed, but {error}"
 
 
 def read_setting(text: str) -> int:
@@ -117,7 +129,7 @@ def _described(args: argparse.Namespace, trial: Trial) -> str:
 def _carry_out(args: argparse.Namespace, trial: Trial) -> Outcome:
     control = trial.reached.control
     check = None if args.no_answers else OutputCheck(control)
-    change = LiveChange(control, trial.reached.name, trial.state, trial.new)
+    change = LiveChange(control, trial.reached.name, trial.state, trial.new, target=args.target)
     meter: Meter = ObservedTraffic(control)
     foresee = None
     if not trial.observe:

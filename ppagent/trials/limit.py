@@ -8,7 +8,7 @@ it said true where it had refused. So every change is read back, from every DP r
 import time
 from dataclasses import dataclass
 
-from ppagent.bench.control import Control
+from ppagent.bench.control import NOBODY_BEHIND, Control, Unreachable
 from ppagent.errors import ToolError, UserError
 from ppagent.sglang.scheduler_facts.facts import SchedulerFacts
 from ppagent.sglang.scheduler_facts.read import read_scheduler_facts
@@ -94,8 +94,8 @@ def check_change(state: LimitState, new: int) -> None:
 
 
 def set_limit(control: Control, key: str, value: int) -> None:
-    """Sets the limit and reads it back. Raises Refused with what the server holds instead, ToolError where it cannot
-    be asked."""
+    """Sets the limit and reads it back. Raises Refused with what the server holds instead, Unreachable where the demand
+    did not reach it, another ToolError where it cannot be asked."""
     answer = control.set_state({key: value})
     if answer.status in (401, 403):
         raise ToolError("/set_internal_state wants the admin key: put it into SGLANG_ADMIN_API_KEY")
@@ -106,9 +106,8 @@ def set_limit(control: Control, key: str, value: int) -> None:
             return
         time.sleep(BETWEEN_READ_BACKS_S)
     said = " ".join(answer.text.split())[:80]
-    raise Refused(
-        f"the server answered {said} ({answer.status}) to {key} {value} and holds {', '.join(map(str, held))}"
-    )
+    kind = Unreachable if answer.status in NOBODY_BEHIND else Refused
+    raise kind(f"the server answered {said} ({answer.status}) to {key} {value} and holds {', '.join(map(str, held))}")
 
 
 def _facts(version: str | None) -> SchedulerFacts:

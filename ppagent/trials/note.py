@@ -6,6 +6,7 @@ Whatever becomes of ppagent, the next run finds it: a note is removed only once 
 import hashlib
 import json
 import os
+import re
 import socket
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -36,6 +37,8 @@ class RestoreNote:
     pid: int = field(default_factory=os.getpid)
     pid_started: str = field(default_factory=lambda: _process_start(os.getpid()))
     machine: str = field(default_factory=socket.gethostname)
+    target: str = ""
+    """What the user named, for the command that restores; empty where only the server is known."""
 
     @property
     def running(self) -> bool:
@@ -52,6 +55,23 @@ class RestoreNote:
         if self.kind == "live":
             return f"{self.key} was set from {self.old} to {self.new} on {self.server} at {self.at} and not put back"
         return f"{self.server} was being relaunched at {self.at}, and its old launch was not brought back or confirmed"
+
+    @property
+    def command(self) -> str:
+        """What puts it back."""
+        if self.kind == "relaunch":
+            return f"ppagent try {self.launch.get('target') or 'TARGET'} --restore"
+        return restoring(self.target or self.server, self.server)
+
+
+def restoring(target: str, server: str) -> str:
+    """The command that restores a server; it names the port, since several servers may run on a host. `target` may be
+    the server's own name."""
+    if target.startswith(("http://", "https://")):
+        return f"ppagent try {target} --restore"
+    port = re.split(r"[:/]", server)[-1]
+    host = target.removesuffix(f"/{port}") if target == server else target
+    return f"ppagent try {host}{f' --port {port}' if port.isdecimal() else ''} --restore"
 
 
 def note_path(server: str, folder: Path | None = None) -> Path:

@@ -5,13 +5,14 @@ it. So the old setting answers twice, and only where those two agree does a diff
 """
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from random import Random
+from threading import Thread
 from typing import Literal
 
 from ppagent.bench.control import Control
 from ppagent.bench.prompts import words_text
+from ppagent.errors import ToolError
 
 Sameness = Literal["identical", "changed", "cannot tell"]
 PROMPTS = 4
@@ -30,15 +31,37 @@ class OutputCheck:
     answers: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def ask(self, phase: str) -> None:
-        """Asks all prompts at once. Raises ToolError where one is not answered."""
-        prompts = [words_text(Random(SEED + n), PROMPT_WORDS) for n in range(PROMPTS)]
-        with ThreadPoolExecutor(PROMPTS) as pool:
-            self.answers[phase] = tuple(pool.map(self._answer, prompts))
+        """Asks all prompts at once. Raises ToolError where one is not answered. An interrupt waits for none of them: a
+        setting is to be put back, and a server that hangs would hold that up for as long as it may take."""
+        asked = [_Asked(self.control, words_text(Random(SEED + n), PROMPT_WORDS), self.tokens) for n in range(PROMPTS)]
+        for each in asked:
+            each.start()
+        for each in asked:
+            each.join()
+        self.answers[phase] = tuple(each.text() for each in asked)
 
-    def _answer(self, prompt: str) -> str:
-        sampling = {"temperature": 0.0, "max_new_tokens": self.tokens, "ignore_eos": True}
-        body: Mapping[str, object] = {"text": prompt, "sampling_params": sampling}
-        return str(self.control.generate(body, TIMEOUT_S).get("text"))
+
+class _Asked(Thread):
+    """One prompt on its way; a daemon, so that the program can end without its answer."""
+
+    def __init__(self, control: Control, prompt: str, tokens: int) -> None:
+        super().__init__(name="answer", daemon=True)
+        self._control, self._prompt, self._tokens = control, prompt, tokens
+        self._answer: Mapping[str, object] | ToolError = {}
+
+    def run(self) -> None:
+        sampling = {"temperature": 0.0, "max_new_tokens": self._tokens, "ignore_eos": True}
+        body: Mapping[str, object] = {"text": self._prompt, "sampling_params": sampling}
+        try:
+            self._answer = self._control.generate(body, TIMEOUT_S)
+        except ToolError as error:
+            self._answer = error
+
+    def text(self) -> str:
+        """The answer. Raises ToolError where there is none."""
+        if isinstance(self._answer, ToolError):
+            raise self._answer
+        return str(self._answer.get("text"))
 
 
 def sameness(before: tuple[str, ...], again: tuple[str, ...], after: tuple[str, ...]) -> tuple[Sameness, str]:

@@ -6,7 +6,7 @@ old server was stopped, the old launch is started again.
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -133,12 +133,15 @@ def _old_brought_back(run: _Run) -> Iterator[None]:
 
 def _back(run: _Run) -> None:
     run.say("bringing the old launch back")
-    if run.serving is not None:
-        _stop(run, run.serving.pid)
     try:
+        if run.serving is not None:
+            _stop(run, run.serving.pid)
         _start(run, "old")
-    except ToolError as error:
-        give_up(run.site.name, run.site.folder)
+    except (ToolError, KeyboardInterrupt) as error:
+        with suppress(ToolError):  # the note stays as it was, and is nobody's once this process has ended
+            give_up(run.site.name, run.site.folder)
+        if isinstance(error, KeyboardInterrupt) or run.untouched:
+            raise
         raise ToolError(
             f"the old server does NOT serve: {error}. What was kept of it is in {run.site.launched.folder} "
             f"on {run.site.machine.link.name}; try again with: ppagent try {run.site.target} --restore"

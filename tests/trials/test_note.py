@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from ppagent.errors import ToolError
-from ppagent.trials.note import RestoreNote, all_notes, give_up, note_path, read_note, remove_note, write_note
+from ppagent.trials.note import (
+    RestoreNote,
+    all_notes,
+    give_up,
+    note_path,
+    read_note,
+    remove_note,
+    restoring,
+    write_note,
+)
 
 SERVER = "http://127.0.0.1:30000"
 
@@ -78,3 +87,25 @@ def test_a_note_that_its_process_gave_up_on_is_the_next_ones_to_restore(tmp_path
     assert left is not None
     assert (left.old, left.new, left.running) == (16, 2, False)
     give_up("http://elsewhere", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("target", "server", "command"),
+    [
+        ("local", "http://127.0.0.1:30000", "ppagent try local --port 30000 --restore"),
+        ("ssh://me@box", "ssh://box/30001", "ppagent try ssh://me@box --port 30001 --restore"),
+        ("http://127.0.0.1:30000", "http://127.0.0.1:30000", "ppagent try http://127.0.0.1:30000 --restore"),
+        ("local", "http://127.0.0.1:30000/behind", "ppagent try local --restore"),
+        ("ssh://box/30001", "ssh://box/30001", "ppagent try ssh://box --port 30001 --restore"),
+    ],
+)
+def test_the_command_that_restores_names_the_server(target: str, server: str, command: str) -> None:
+    assert restoring(target, server) == command
+
+
+def test_a_note_tells_its_own_command_by_what_the_user_named_or_by_the_server() -> None:
+    assert RestoreNote("live", "ssh://box/30001").command == "ppagent try ssh://box --port 30001 --restore"
+    named = RestoreNote("live", "ssh://box/30001", target="ssh://me@box")
+    assert named.command == "ppagent try ssh://me@box --port 30001 --restore"
+    relaunch = RestoreNote("relaunch", "ssh://box/30001", launch={"target": "ssh://me@box"})
+    assert relaunch.command == "ppagent try ssh://me@box --restore"

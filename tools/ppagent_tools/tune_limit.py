@@ -60,7 +60,7 @@ def _state(context: ToolContext, asked: LimitArguments) -> LimitState:
     server = reached(context)
     left = left_behind(server.name)
     if left is not None:
-        raise ToolError(f"{left.says}: put it back first with `ppagent try TARGET --restore`")
+        raise ToolError(f"{left.says}: put it back first with `{left.command}`")
     state = read_limit(server.control)
     try:
         check_change(state, asked.limit)
