@@ -52,7 +52,8 @@ def dealt(facts: Facts, split: Split) -> Dealt | None:
 def prefill_effect(now: tuple[int, ...], then: tuple[int, ...]) -> str:
     """What another split does to prefill, where layers alone count."""
     before, after = (sum(layers) / len(layers) / max(layers) for layers in (now, then))
-    return f"prefill, where layers alone count, goes from {before:.0%} to {after:.0%} of an even split's speed"
+    goes = f"goes from {before:.0%} to {after:.0%}" if f"{before:.0%}" != f"{after:.0%}" else f"stays at {after:.0%}"
+    return f"prefill, where layers alone count, {goes} of an even split's speed"
 
 
 def by_times(facts: Facts, costs: StageCosts, roofline: Roofline | None) -> Dealt | None:

@@ -16,8 +16,8 @@ from ppagent.sglang.layers import default_split
 SOURCE = (
     "Scaled by the model's bytes and layers from one public report (Kimi K2.5 in INT4, TP8 over eight RTX PRO 6000: 90 "
     "to 101 tok/s at C=1): PCIe with peer-to-peer, decode graphs on, requests dealt evenly over the slots, the default "
-    "layer split, prefill left out. Where the topology is poor, TP was seen at 32 to 44 of these 90 to 101. Each is "
-    "another launch, to be measured"
+    "layer split, prefill left out. Where the topology is poor, TP was seen at 32 to 44 of these 90 to 101. KV: tokens "
+    "that all stages hold, by the start-up log and SGLang's rule. Each is another launch, to be measured"
 )
 
 

@@ -47,7 +47,8 @@ def waterfall(supported: Collection[str], facts: Facts) -> tuple[Step, ...]:
         levels.append(Level("PP001", observed, "micro-batches unfilled"))
     elif "PP003" in supported:
         levels.append(Level("PP003", observed, "requests that wait for a slot"))
-    return rounded(build_waterfall(ceiling, _downward(levels, ceiling, observed), observed))
+    steps = rounded(build_waterfall(ceiling, _downward(levels, ceiling, observed), observed))
+    return tuple(replace(step, blamed=step.step != UNEVEN or UNEVEN in supported) for step in steps)
 
 
 def _downward(levels: Sequence[Level], ceiling: float, observed: float) -> list[Level]:

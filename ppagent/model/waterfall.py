@@ -18,12 +18,14 @@ _AROUND_BAR = 12
 
 @dataclass(frozen=True)
 class Step:
-    """One bar. `value` is the height of `limit` and `observed`, the change (negative is a loss) of all others."""
+    """One bar. `value` is the height of `limit` and `observed`, the change (negative is a loss) of all others. A cause
+    that is not `blamed` takes its share and is not what is wrong."""
 
     step: str
     value: float
     label: str = ""
     unit: str = "tok/s"
+    blamed: bool = True
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,8 @@ def draw_waterfall(steps: Sequence[Step], columns: int = 80) -> list[str]:
         left = round(max(start, 0.0) / top * bar_width)
         length = max(round(max(end, 0.0) / top * bar_width) - left, 0)
         mark = "." if length == 0 and step.value else "#" * length
-        amount = f"{step.value:8.1f}" if step.step in (LIMIT, OBSERVED) else f"{step.value:+8.1f}"
+        signed = step.value and step.step not in (LIMIT, OBSERVED)
+        amount = f"{step.value:+8.1f}" if signed else f"{step.value:8.1f}"
         first, *more = textwrap.wrap(step.label or step.step, label_width) or [""]
         bar = " " * min(left, bar_width - len(mark)) + mark
         rows.append(f"{first:<{label_width}} {amount} |{bar:<{bar_width}}|")

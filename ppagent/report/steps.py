@@ -11,6 +11,8 @@ from ppagent.report.plain import plain, plain_command
 Note = tuple[str, str]
 """A label (forecast, risk, check, back) and its text."""
 
+_IN_WORDS = {"back": "way back"}
+
 
 @dataclass(frozen=True)
 class Step:
@@ -52,8 +54,13 @@ def _untold(notes: Sequence[Note], told: Mapping[Note, str]) -> tuple[Note, ...]
     for note in notes:
         if note in told:
             pointers.setdefault(told[note], []).append(note[0])
-    new += [("as " + step, ", ".join(dict.fromkeys(labels))) for step, labels in pointers.items()]
+    new += [("as " + step, _alike(labels)) for step, labels in pointers.items()]
     return tuple(new)
+
+
+def _alike(labels: Sequence[str]) -> str:
+    """Which notes are the same as an earlier step's, in words."""
+    return "the same " + ", ".join(dict.fromkeys(_IN_WORDS.get(label, label) for label in labels))
 
 
 def _step(proposal: Proposal, notes: tuple[Note, ...], before: Sequence[RemedyKind]) -> Step:

@@ -86,7 +86,7 @@ def test_the_added_split_says_what_it_does_to_memory_and_to_prefill() -> None:
     assert remedy.change.env["SGLANG_PP_LAYER_PARTITION"] == "8,8,8,8,8,8,8,5"
     assert "the longest stage takes 3.52 ms of peak bandwidth now" in remedy.title
     assert remedy.risks[0].startswith("the KV pool goes from 1.51 million to 1.77 million tokens")
-    assert remedy.risks[1] == "prefill, where layers alone count, goes from 95% to 95% of an even split's speed"
+    assert remedy.risks[1] == "prefill, where layers alone count, stays at 95% of an even split's speed"
 
 
 def test_traced_times_decide_the_added_split_and_counters_without_graphs_do_not() -> None:

@@ -73,6 +73,7 @@ def test_a_cause_whose_cure_would_lose_costs_nothing_and_no_step_goes_up() -> No
     # By hand: the ceiling of 203.2 less the 192.1 that were measured; filled slots would do less, 187 by their bytes.
     assert [step.value for step in steps.values()] == [203.2, -11.1, 0.0, 0.0, 192.1]
     assert steps["PP001"].label == "micro-batches unfilled: costs nothing at this load"
+    assert (steps["PP001"].blamed, steps["PP004"].blamed) == (True, False)
 
 
 @pytest.mark.parametrize("name", ["dense-few-requests", "cp003-wrong-sockets", "both-one-slot-and-a-hot-card"])

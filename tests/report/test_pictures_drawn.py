@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppagent.model.timeline import timeline_at
-from ppagent.model.waterfall import Level, build_waterfall
+from ppagent.model.waterfall import Level, Step, build_waterfall, draw_waterfall
 from ppagent.report.pictures.curves import Curves, Range, draw_curves, thinned
 from ppagent.report.pictures.power import Power, draw_power
 from ppagent.report.pictures.svg import NARROW, WIDE, Picture
@@ -160,3 +160,19 @@ def test_thinned_loads_keep_both_ends(count: int, most: int) -> None:
     kept = thinned(loads, most)
     assert kept == sorted(set(kept)) and len(kept) <= most
     assert (kept[0], kept[-1]) == (1, count)
+
+
+def test_a_share_that_is_not_to_blame_goes_without_the_causes_id_and_nothing_is_drawn_for_nothing() -> None:
+    steps = (
+        Step("limit", 203.2, "ceiling"),
+        Step("PP004", -11.1, "uneven stages", blamed=False),
+        Step("PP001", 0.0, "unfilled: costs nothing at this load"),
+        Step("unexplained", 0.0),
+        Step("observed", 192.1),
+    )
+    picture = draw_steps(steps, WIDE)
+    assert "uneven stages −11.1, PP001 unfilled: costs nothing at this load 0.0, unexplained 0.0" in picture.says
+    assert "PP004" not in picture.says
+    assert picture.body.count("<rect") == 3
+    drawn = draw_waterfall(steps, 80)
+    assert [line.split("|")[0].split()[-1] for line in drawn] == ["203.2", "-11.1", "0.0", "0.0", "192.1"]

@@ -12,7 +12,7 @@ def test_what_an_earlier_step_told_is_pointed_to_and_not_told_again() -> None:
     first, second = steps_of([proposal(1, "a queue forms"), proposal(2, "a queue forms", "memory grows")])
 
     assert first.notes == (("risk", "a queue forms"),)
-    assert second.notes == (("risk", "memory grows"), ("as P1", "risk"))
+    assert second.notes == (("risk", "memory grows"), ("as P1", "the same risk"))
 
 
 def test_a_deed_that_only_a_person_can_do_is_not_shown_as_a_command() -> None:

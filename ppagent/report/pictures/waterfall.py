@@ -35,17 +35,19 @@ def draw_steps(steps: Sequence[Step], width: float) -> Picture:
 def _bar(step: Step, x1: float, x2: float, y: float) -> str:
     css = _FILLS.get(step.step, "f-loss" if step.value <= 0 else "f-then")
     amount = text(x2 + 6, y + 15, _amount(step), "strong")
+    if not step.value:
+        return amount
     return rect(x1, y, max(x2 - x1, 1.0), BAR, css, radius=2) + amount
 
 
 def _label(step: Step) -> str:
-    """A cause's id and what it costs; the ends and the rest under their own names."""
+    """A blamed cause's id and what it costs; the others, the ends and the rest under their own names."""
     named = step.label or step.step
-    return named if step.step in _FILLS else f"{step.step} {named}"
+    return named if step.step in _FILLS or not step.blamed else f"{step.step} {named}"
 
 
 def _amount(step: Step) -> str:
-    if step.step in (LIMIT, OBSERVED):
+    if step.step in (LIMIT, OBSERVED) or not step.value:
         return f"{step.value:.1f}"
     return f"{step.value:+.1f}".replace("-", "−")
 
