@@ -1,3 +1,5 @@
+import re
+import time
 from collections.abc import Mapping
 
 import pytest
@@ -194,6 +196,27 @@ def test_any_words_can_be_read(text: str) -> None:
 def test_words_that_stand_nowhere_are_not_quoted() -> None:
     assert verbatim("a b\n  c", "b c") == "b\n  c"
     assert verbatim("a b", "x") == ""
+
+
+@given(
+    st.lists(st.text("ab'\"\\.", min_size=1, max_size=6), min_size=1, max_size=8),
+    st.sampled_from(("'", '"', None, ">")),
+)
+def test_what_was_said_is_found_in_its_yaml_however_it_is_folded(words: list[str], style: str | None) -> None:
+    said = " ".join(["a", *words, "b"])
+    text = "before: x\n" + yaml.dump({"question": said}, default_style=style, width=12)
+    quoted = verbatim(text, said)
+    assert quoted and quoted in text
+    assert "before" not in quoted
+    assert re.sub(r"\W", "", quoted) == re.sub(r"\W", "", said)
+
+
+def test_a_message_of_a_book_s_length_is_read_within_a_second_or_two() -> None:
+    said = "why is it slow with 64 users and 12 tok/s " * 5000
+    begun = time.process_time()
+    findings = run(StatedFacts(), FakeTarget(), question=said)
+    assert time.process_time() - begun < 5.0
+    assert facts_of(findings).number("stated.in_flight") == 64
 
 
 def test_aliases_that_multiply_and_files_that_are_too_long_are_no_words() -> None:

@@ -1,7 +1,9 @@
 """What the user says: the question, the sentences, and the figures in them."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 
 import yaml
 from pydantic import BaseModel, Field
@@ -21,6 +23,11 @@ _NO_FIGURE = re.compile(r"\d{16,}|\d{1,3}(?:,\d{3}){6,}")
 """Digits that are nobody's measurement."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!approx\.)(?<!ca\.)\s+")
 
+
+_PIECE = re.compile(r"\S.{0,2999}(?!\S)|\S{1,3000}", re.DOTALL)
+"""A sentence, or as much of one without end as can be searched for figures."""
+_JOINT = re.compile(r"(?P<quote>')'+|[\s\\]+")
+"""What YAML writes otherwise than it was said: doubled and escaped quotes, folded lines."""
 
 LONGEST_YAML = 200_000
 """Nobody writes more; the YAML reader is slow enough for a larger file to be an attack."""
@@ -103,7 +110,8 @@ def _in_words(found: Document, question: str, sentences: list[str]) -> list[Find
     if sentences:
         said: list[FactValue] = list(sentences)
         findings.append(found.finding({"stated.sentences": said}, verbatim(found.text, sentences[0])))
-    spoken = [*sentences, *(part for part in _SENTENCE_END.split(" ".join(question.split())) if part)]
+    spoken = [*sentences, *_SENTENCE_END.split(" ".join(question.split()))]
+    spoken = [piece for sentence in spoken for piece in _PIECE.findall(sentence)]
     figures = [_NO_FIGURE.sub("#", sentence) for sentence in spoken]
     loads = [stated_load(sentence) for sentence in figures]
     levels = _together(loads)
@@ -170,6 +178,29 @@ def _after_count(gpus: str) -> str:
 
 def verbatim(text: str, words: str) -> str:
     """The piece of YAML text that says `words`, as it stands there: folded lines and doubled quotes included."""
-    parts = [re.escape(word).replace("'", "'{1,2}").replace('"', r"\\?\"") for word in words.split()]
-    match = re.search(r"(?:\s|\\\n\s*\\?)+".join(parts), text)
-    return match.group() if match else ""
+    flat, in_flat, in_text = _flattened(text)
+    wanted = _flattened(words)[0]
+    at = flat.find(wanted)
+    if at < 0 or not wanted:
+        return ""
+    begin, end = (
+        place + in_text[piece] - in_flat[piece]
+        for place in (at, at + len(wanted) - 1)
+        for piece in (bisect_right(in_flat, place) - 1,)
+    )
+    return text[begin : end + 1]
+
+
+@lru_cache(maxsize=8)
+def _flattened(text: str) -> tuple[str, list[int], list[int]]:
+    """The text without space and backslashes, quotes single, and where its pieces begin in it and in `text`."""
+    pieces: list[str] = []
+    in_flat, in_text, flat_at, at = [0], [0], 0, 0
+    for joint in _JOINT.finditer(text):
+        short = joint["quote"] or ""
+        pieces += (text[at : joint.start()], short)
+        flat_at += joint.start() - at + len(short)
+        at = joint.end()
+        in_flat.append(flat_at)
+        in_text.append(at)
+    return "".join((*pieces, text[at:])), in_flat, in_text
