@@ -10,14 +10,15 @@ from ppagent.report.room import columns
 
 _NAME = 8
 _CELL = 12
-LIMITS_HEADING = "tok/s by slot limit and requests in flight; two figures are the range of a forecast"
+LIMITS_HEADING = "tok/s by slot limit and requests in flight"
 
 
 def by_limit(answer: Answer) -> Iterator[str]:
     """tok/s of every slot limit at every load; as many loads beside one another as there is room for."""
     loads = sorted({cell.load for cell in answer.cells})
     cells = {(cell.limit, cell.load): cell for cell in answer.cells}
-    yield from _wrapped(LIMITS_HEADING)
+    ranges = any(cell.low != cell.high for cell in answer.cells)
+    yield from _wrapped(LIMITS_HEADING + ("; two figures are the range of a forecast" if ranges else ""))
     at_once = (columns() - _NAME) // _CELL
     for some in (loads[at:][:at_once] for at in range(0, len(loads), at_once)):
         yield _row("limit", [f"C={load}" for load in some])

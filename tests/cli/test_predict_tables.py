@@ -23,7 +23,9 @@ def row(lines: list[str], name: str) -> list[str]:
 
 
 def test_the_table_prints_the_range_of_every_forecast(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "the range of a forecast" not in " ".join(printed(capsys, "--stages", "4"))
     lines = printed(capsys, SEED)
+    assert "two figures are the range of a forecast" in " ".join(lines).replace("  ", " ")
     assert row(lines, "limit") == ["limit", "C=1", "C=4", "C=8", "C=16"]
     # As in JSON: 161.8 to 197.7 with limit 1; at C=1 no limit moves a request.
     assert row(lines, "1") == ["1", "24.7", "87-101", "162-198", "162-198"]
