@@ -84,10 +84,12 @@ def _close(outcome: "Outcome", root: Path, archive: Path | None) -> int:
     sys.stdout.write(summary(outcome))
     match outcome.end:
         case End.CANCELLED:
-            note(f"cancelled; what is in {root} is whole, and can be diagnosed.")
+            rest = f"what is in {root} is whole, and can be diagnosed" if outcome.got else "nothing was recorded"
+            note(f"cancelled; {rest}.")
             return ExitStatus.CANCELLED
         case End.UNWRITTEN | End.LOST:
-            note(f"{outcome.why.removesuffix('.')}. What is in {root} is whole, and can be diagnosed.")
+            rest = f"What is in {root} is whole, and can be diagnosed." if outcome.got else "Nothing was recorded."
+            note(f"{outcome.why.removesuffix('.')}. {rest}")
             return ExitStatus.FAILURE
     if not outcome.saw_server:
         note(f"nothing of an SGLang server could be read; {root} holds the rest.")

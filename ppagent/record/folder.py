@@ -2,7 +2,8 @@
 
 import errno
 import shutil
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ppagent.errors import ExitStatus, UserError
@@ -10,6 +11,11 @@ from ppagent.targets.recording import KNOWN, holds_artifacts
 
 SHARED_FILES = ("incident.yaml", "bench.jsonl", "relaunches.jsonl")
 """What a new recording takes the place of beside the hosts; an answer stays, since a person wrote it."""
+
+
+ROOM_BYTES = 1 << 16
+_ROOM = ".room"
+"""Kept free for the last word: where the disk fills up, incident.yaml can still say what is missing."""
 
 
 class CannotWrite(UserError):
@@ -45,6 +51,29 @@ class Folder:
                 part.unlink(missing_ok=True)
         return len(data)
 
+    def take_out(self, place: str) -> None:
+        """Takes out a folder of which only a part could be written."""
+        shutil.rmtree(self.root / place, ignore_errors=True)
+
+    @contextmanager
+    def room_kept(self) -> Iterator[Callable[[], None]]:
+        """Inside, some room of the disk is kept until the function that is given frees it. Raises CannotWrite."""
+        path = self.root / _ROOM
+
+        def free() -> None:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+
+        try:
+            path.write_bytes(bytes(ROOM_BYTES))
+        except OSError as error:
+            free()
+            raise CannotWrite(path, error) from error
+        try:
+            yield free
+        finally:
+            free()
+
 
 def prepare(root: Path, *, force: bool) -> Folder:
     """The folder to write to, made where it is not there. Raises UserError where it holds something, unless `force`:
@@ -64,7 +93,7 @@ def prepare(root: Path, *, force: bool) -> Folder:
 
 def _take_out(root: Path) -> None:
     """An earlier recording, artifact by artifact. Links are taken away themselves, never followed."""
-    for name in SHARED_FILES:
+    for name in (*SHARED_FILES, _ROOM):
         (root / name).unlink(missing_ok=True)
     hosts = root / "hosts"
     for host in sorted(hosts.iterdir()) if hosts.is_dir() and not hosts.is_symlink() else ():

@@ -40,7 +40,17 @@ class Recorder:
         self._takes = Takes(target, folder, self._outcome, self._labels, port)
 
     def record(self) -> Outcome:
-        """Writes what the target gives. Ctrl-C and a full disk end it early; what is written by then stays."""
+        """Writes what the target gives. Ctrl-C and a full disk end it early; what is written by then stays, and
+        incident.yaml says what is missing."""
+        try:
+            with self._folder.room_kept() as free:
+                return self._record(free)
+        except CannotWrite as error:
+            self._ended(End.UNWRITTEN, str(error))
+            return self._outcome
+
+    def _record(self, free: Callable[[], None]) -> Outcome:
+        """`free` makes room for the last word."""
         pending = [(step, host) for step in self._takes.steps() for host in self._target.hosts]
         try:
             self._write_incident()
@@ -56,6 +66,7 @@ class Recorder:
             self._ended(End.UNWRITTEN, str(error))
         for step, host in pending:
             self._outcome.lack(self._labels[host], step.name, f"not asked for: {self._outcome.why}", step.by_hand)
+        free()
         with suppress(CannotWrite):  # said already, and the one that was written at the beginning stands
             self._write_incident()
         return self._outcome

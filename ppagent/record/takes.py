@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ppagent.errors import NotRecorded, PpagentError
 from ppagent.record.commands import ALSO_RUN, ALSO_RUN_S, ON_THE_HOST, by_hand
-from ppagent.record.folder import Folder
+from ppagent.record.folder import CannotWrite, Folder
 from ppagent.record.log import recorded_log
 from ppagent.record.masking import masked
 from ppagent.record.outcome import Outcome
@@ -121,14 +121,22 @@ class Takes:
             return
         config = self.texts.get((host, Artifact.MODEL_CONFIG), "")
         found = recorded_source(self._target.source(host), architectures_of(config))
-        sizes = [
-            self._folder.write(self._place(host, f"source/{path}"), masked(f"source/{path}", text))
-            for path, text in found.texts.items()
-        ]
+        sizes = self._whole_source(host, found.texts)
         remark = "1 file" if len(sizes) == 1 else f"{len(sizes)} files"
         remark += f", {len(found.left_out)} too large or not to be read" if found.left_out else ""
         self._outcome.add(self._labels[host], "source", sum(sizes), remark)
         self._versions.add(version)
+
+    def _whole_source(self, host: str, texts: Mapping[str, str]) -> list[int]:
+        """All of it or nothing: half of a package would be read as one that lacks flags."""
+        try:
+            return [
+                self._folder.write(self._place(host, f"source/{path}"), masked(f"source/{path}", text))
+                for path, text in texts.items()
+            ]
+        except (CannotWrite, KeyboardInterrupt):
+            self._folder.take_out(self._place(host, "source"))
+            raise
 
     def _further_commands(self, host: str) -> None:
         if isinstance(self._target, Commanded):

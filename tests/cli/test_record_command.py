@@ -163,3 +163,17 @@ def test_what_only_the_user_can_put_right_is_said_before_anything_is_written(
     assert main(["record", "local", "-o", str(tmp_path / "r")]) == ExitStatus.USAGE
     assert "Choose one with --port." in capsys.readouterr().err
     assert not (tmp_path / "r").exists()
+
+
+def test_where_nothing_could_be_written_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(path: Path, data: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert main(["record", KIMI, "-o", str(tmp_path / "r")]) == ExitStatus.FAILURE
+    told = capsys.readouterr().err
+    assert "the disk is full" in told
+    assert "Nothing was recorded." in told
+    assert "can be diagnosed" not in told

@@ -9,14 +9,14 @@ import pytest
 import yaml
 
 from ppagent.errors import NotRecorded, ToolError, UserError
-from ppagent.record.folder import Folder
+from ppagent.record.folder import CannotWrite, Folder
 from ppagent.record.outcome import End
 from ppagent.record.takes import ALSO_RUN, FIRST, LAST
 from ppagent.targets.open import open_target
 from ppagent.targets.recording import Recording
 from ppagent.targets.remote.link import End as RunEnd
 from ppagent.targets.remote.link import LinkLost, Ran
-from ppagent.targets.target import Artifact
+from ppagent.targets.target import Artifact, SourceHit
 from ppagent_evals.check_case import faults_of
 from tests.record.record_fakes import INCIDENTS, FakeLive, diagnosed, record, told
 
@@ -123,7 +123,12 @@ def test_ctrl_c_keeps_what_there_is_and_names_what_was_not_asked_for(tmp_path: P
     assert [lack.name for lack in outcome.lacks if "not asked for" in lack.why] == [
         "server.log", "metrics", "gpus.csv", "gpu_processes.csv", "loads.json", "the log's newest lines",
     ]  # fmt: skip
-    assert "The recording ended early: cancelled." in (tmp_path / "incident.yaml").read_text()
+    notes = yaml.safe_load((tmp_path / "incident.yaml").read_text())["notes"]
+    assert "The recording ended early: cancelled." in notes
+    assert "Not recorded: server.log of gpu-box: not asked for: cancelled." in notes
+    assert [fault.split(" ", 1)[1] for fault in faults_of(tmp_path)] == [
+        "has no question.", "has no answer. Write answer.yaml, or leave the case out of the eval."
+    ]  # fmt: skip
     assert diagnosed(Recording(tmp_path)).status == "finished"
 
 
@@ -139,6 +144,13 @@ def test_a_host_whose_connection_is_lost_is_not_asked_again(tmp_path: Path) -> N
     assert (tmp_path / "hosts" / first / "launch.txt").is_file()
     assert not (tmp_path / "hosts" / first / "server.log").exists()
     assert (tmp_path / "hosts" / live.hosts[1] / "server.log").is_file()
+    notes = yaml.safe_load((tmp_path / "incident.yaml").read_text())["notes"]
+    assert f"Not recorded: server.log of {first}: the connection to node0 is lost." in notes
+    assert "The recording ended early: the connection to node0 is lost." in notes
+    assert [fault.split(" ", 1)[1] for fault in faults_of(tmp_path)] == [
+        "has no question.", "has no answer. Write answer.yaml, or leave the case out of the eval."
+    ]  # fmt: skip
+    assert diagnosed(Recording(tmp_path)).status == "finished"
 
 
 def _lost(error: BaseException) -> Iterator[bytes]:
@@ -159,6 +171,79 @@ def test_a_full_disk_ends_it_with_what_fits(tmp_path: Path, monkeypatch: pytest.
     assert "the disk is full" in outcome.why
     assert "topology.txt" in whole(tmp_path)
     assert yaml.safe_load((tmp_path / "incident.yaml").read_text())["origin"] == {"kind": "measured"}
+
+
+def fill_up(root: Path, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on the disk of `root` holds so many bytes and no more."""
+    write = Path.write_bytes
+
+    def limited(path: Path, data: bytes) -> int:
+        held = sum(each.stat().st_size for each in root.rglob("*") if each.is_file())
+        if held + len(data) > room:
+            raise OSError(28, "No space left on device")
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", limited)
+
+
+@pytest.mark.parametrize("room_kib", [80, 120, 300])
+def test_a_disk_that_fills_up_leaves_a_case_that_says_what_is_missing(
+    room_kib: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "case"
+    live = FakeLive(INCIDENTS / "kimi-k26-pp8")
+    live.log = lambda host: iter([b"[2026-01-01 00:00:00] x\n"] * 100_000)  # type: ignore[method-assign]
+    fill_up(root, room_kib << 10, monkeypatch)
+    outcome = record(live, root, question="why?")
+    assert outcome.end is End.UNWRITTEN
+    assert "launch.txt" in whole(root)
+    assert not (root / ".room").exists()
+    notes = yaml.safe_load((root / "incident.yaml").read_text())["notes"]
+    assert any(note.startswith("The recording ended early") and "the disk is full" in note for note in notes)
+    assert any(note.startswith("Not recorded: server.log of gpu-box: not asked for") for note in notes)
+    assert [fault.split(" ", 1)[1] for fault in faults_of(root)] == [
+        "has no answer. Write answer.yaml, or leave the case out of the eval."
+    ]
+    assert diagnosed(Recording(root)).status == "finished"
+
+
+def test_a_source_that_does_not_fit_is_left_out_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "case"
+    live = FakeLive(INCIDENTS / "kimi-k26-pp8")
+    write = Folder.write
+
+    def full(folder: Folder, place: str, text: str) -> int:
+        if len(list(root.rglob("source/**/*.py"))) == 2:
+            raise CannotWrite(folder.root / place, OSError(28, "No space left on device"))
+        return write(folder, place, text)
+
+    monkeypatch.setattr(Folder, "write", full)
+    live.source = lambda host: Sources()  # type: ignore[return-value, method-assign]
+    outcome = record(live, root)
+    assert outcome.end is End.UNWRITTEN
+    assert not list(root.rglob("source"))
+    assert "source" in [lack.name for lack in outcome.lacks]
+
+
+class Sources:
+    """Three files of a package."""
+
+    def files(self) -> tuple[str, ...]:
+        return tuple(f"sglang/srt/arg_groups/{name}.py" for name in "abc")
+
+    def read(self, path: str) -> str:
+        return f"NAME = {path!r}\n"
+
+    def grep(self, pattern: str, under: str = "sglang", limit: int = 200) -> tuple[SourceHit, ...]:
+        return ()
+
+
+def test_a_disk_that_is_full_from_the_start_is_no_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill_up(tmp_path, 1000, monkeypatch)
+    outcome = record(FakeLive(INCIDENTS / "kimi-k26-pp8"), tmp_path)
+    assert (outcome.end, outcome.got) == (End.UNWRITTEN, [])
+    assert "the disk is full" in outcome.why
+    assert list(tmp_path.iterdir()) == []
 
 
 class Commands(FakeLive):

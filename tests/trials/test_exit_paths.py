@@ -36,6 +36,14 @@ def server() -> Iterator[FakeServer]:
         yield running
 
 
+@pytest.fixture(autouse=True)
+def heard() -> Iterator[None]:
+    """Ctrl-C is heard, as from a terminal: a shell starts what it runs in the background with it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def change_of(server: FakeServer, target: str = "") -> LiveChange:
     control = Control(server.endpoint, timeout_s=3)
     return LiveChange(control, server.url, read_limit(control), 2, target=target)
