@@ -37,6 +37,15 @@ _MEMBER = re.compile(r"[^\s,}\]]+")
 _NOTHING = re.compile(r"(?:none|null|nil|true|false|nan|<[^<>]*>|\*+|\[masked\]|redacted)?", re.IGNORECASE)
 _COUNT = re.compile(r"[-+~#(]{0,2}\d[\d.,_:e+-]{0,18}[A-Za-z%/]{0,6}")
 _REFERENCE = re.compile(r"\$(?:[A-Z_][A-Z0-9_]*|\{[A-Z_][A-Z0-9_]*\}|\(.*)")
+_BELOW = re.compile(
+    r"\r?\n(?P<indent>[ \t]{1,80})(?P<value>(?:-[ \t]{1,20})?(?P<words>[^\s#{|>-][^\n#]{0,2000}?))"
+    r"[ \t\r]{0,20}(?:[ \t]\#[^\n]*)?$",
+    re.MULTILINE,
+)
+"""The lengths keep the search from growing with the square of a text."""
+_MORE_ITEMS = re.compile(r"(?:\r?\n[ \t]+-[ \t]+[^\s:]+(?=[ \t\r]*$))*", re.MULTILINE)
+_LONE = re.compile(r"[^\n#]+?(?=[ \t\r]*(?:#|$))", re.MULTILINE)
+_MANY_WORDS = re.compile(r"pass(?:w|phrase)", re.IGNORECASE)
 _LOOK_BACK = 120
 _OPENS_LINE = re.compile(r"(?:\A|\n)[ \t-]*\Z")
 _CLOSERS = ",;)}]'\"`"
@@ -54,6 +63,8 @@ def value_after(text: str, match: re.Match[str]) -> Span | None:
         return None
     if sep == "=" and match["open"] and not quoted_name:
         return _bare(text, re.compile(rf"(?:(?!{re.escape(match['open'])})[^\n])+").match(text, match.end()), name)
+    if sep and match.end() < len(text) and text[match.end()] in "\r\n":
+        return _below(text, match)
     if _is_header(name) and sep == ":" and not quoted_name:
         return _bare(text, _TO_QUOTE.match(text, match.end()), name)
     if quoted_name:
@@ -61,6 +72,23 @@ def value_after(text: str, match: re.Match[str]) -> Span | None:
     before = text[max(0, match.start() - _LOOK_BACK) : match.start()]
     whole_line = sep == ":" and not counts_tokens(name) and _OPENS_LINE.search(before) is not None
     return secret_at(text, match.end(), name, _TO_LINE_END if whole_line else _WORD, prose=sep == ":")
+
+
+def _below(text: str, match: re.Match[str]) -> Span | None:
+    """Span of a value that stands alone on the next line, further in than its name, as YAML allows; or of a list."""
+    name = match["name"]
+    lead = _OPENS_LINE.search(text[max(0, match.start() - _LOOK_BACK) : match.start()])
+    found = _BELOW.match(text, match.end())
+    if lead is None or found is None or len(found["indent"]) <= len(lead.group().strip("\r\n")):
+        return None
+    words = found["words"]
+    if words.endswith(":") or (len(words.split()) > 1 and (not _MANY_WORDS.search(name) or re.search(r":\s|=", words))):
+        return None
+    start, stop = found.span("words")
+    if found["value"].startswith("-"):
+        more = _MORE_ITEMS.match(text, stop)
+        return found.start("value"), more.end() if more else stop
+    return secret_at(text, start, name, _LONE, prose=match["sep"].strip() == ":")
 
 
 def pair_value_after(text: str, match: re.Match[str]) -> Span | None:

@@ -24,6 +24,13 @@ secrets = st.from_regex(r"[A-Za-z][A-Za-z0-9_./+~-]{6,40}[0-9][A-Za-z0-9]", full
     lambda s: not s.lower().startswith(("none", "null", "true", "false", "nil", "nan"))
 )
 
+BELOW = (
+    "{n}:\n  {s}", "{n}:\n  {s}\nport: 3", "db:\n  {n}:\n    {s}  # of the office\n  port: 3",
+    "{n} =\n    {s}\nport = 3",
+    "- {n}:\n    {s}", "{n}:\r\n  {s}\r\nport: 3\r\n", '"{n}":\n  "{s}"', "{n}:\n  '{s}'\nport: 3",
+    "{n}:\n  - {s}\n  - {s}x\nport: 3",
+)  # fmt: skip
+
 SHAPED = ("sk-abcdefghijklmnop1234", "sk-proj-abcDEF_123456789012", "hf_abcdefghijklmnopqrstuvwxyzABCDEF",
           "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "github_pat_11ABCDEFG0abcdefghijkl_mnop", "AKIAIOSFODNN7EXAMPLE",
           "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N", "glpat-abcdefghij0123456789",
@@ -56,6 +63,31 @@ def test_a_planted_secret_never_survives(form: str, name: str, secret: str) -> N
     assert secret not in masked
     assert MASK in masked
     assert mask(masked) == masked
+
+
+@given(st.sampled_from(BELOW), st.sampled_from(NAMES), secrets)
+def test_a_secret_on_the_line_below_its_name_is_masked_and_what_follows_is_kept(
+    form: str, name: str, secret: str
+) -> None:
+    text = form.format(n=name, s=secret)
+    masked = mask(text)
+    assert secret not in masked
+    assert MASK in masked
+    assert ("port" in masked) == ("port" in text)
+    assert mask(masked) == masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password:\nport: 3", "password:\n  user: me\n  host: h", "credentials:\n  see the page about them",
+        "secrets:\n  - name: hf\n    key: token", "per token:\n  each", "token:\n  12\n",
+        "api_key:\n\n  text of another day",
+        "  password:\n  hello", "Traceback: wrong password:\n    raise ValueError(text)",
+    ],
+)  # fmt: skip
+def test_the_line_below_a_secrets_name_is_kept_where_it_is_no_value(text: str) -> None:
+    assert mask(text) == text
 
 
 @pytest.mark.parametrize("secret", SHAPED)
@@ -119,7 +151,22 @@ def test_any_text_can_be_masked_and_masking_twice_changes_nothing(text: str) -> 
     assert mask(mask(text)) == mask(text)
 
 
-FILLERS = ("a", "token ", "a.b-", "'", "--api-key ", "[", "eyJ", "x://", "\\", "http://a:", "token: ")
+FILLERS = (
+    "a",
+    "token ",
+    "a.b-",
+    "'",
+    "--api-key ",
+    "[",
+    "eyJ",
+    "x://",
+    "\\",
+    "http://a:",
+    "token: ",
+    "password:\n ",
+    "password:\n  a ",
+    "k_token=\n  - a\n  - b",
+)
 
 
 @pytest.mark.parametrize("filler", FILLERS)
