@@ -7,6 +7,7 @@ What it is / Why it matters / Signals / What refutes it / Remedies.
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from ppagent.evidence.counts import agreeing
 from ppagent.evidence.facts import Facts
 from ppagent.sglang.launch.change import Change as Change
 
@@ -28,6 +29,7 @@ class Observation:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cites", tuple(dict.fromkeys(self.cites)))
+        object.__setattr__(self, "says", agreeing(self.says))
 
     @property
     def supports(self) -> bool:
@@ -41,6 +43,9 @@ class Probe:
     tool: str
     why: str
     grade: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "why", agreeing(self.why))
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,10 @@ class Remedy:
     extends: bool = False
     """True where it only pays on top of the shared restart: offered as that restart with this added."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", agreeing(self.title))
+        object.__setattr__(self, "risks", tuple(agreeing(risk) for risk in self.risks))
+
 
 @dataclass(frozen=True)
 class Declined:
@@ -70,6 +79,9 @@ class Declined:
     lever: str
     why: str
     cites: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "why", agreeing(self.why))
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,8 @@ def _out_of_reach(facts: Facts) -> Observation | None:
         return None
     if limit.value * ring.value >= 0.97 * most.value - ring.value:
         return None
-    says = f"{limit.value:g} requests in each of {ring.value:g} slots stay below the cap of {most.value:g}"
+    together = f"{ring.value:g} slots together stay below the cap of {most.value:g}"
+    says = f"a slot may hold {limit.value:g} requests, and {together}"
     return Observation(says, limit.cites + ring.cites + most.cites, 0.02, 0.6)
 
 

@@ -70,7 +70,7 @@ def test_a_slot_limit_below_the_cap_is_the_slot_limits_fault() -> None:
     }
     judgement = judged(CAUSE, values)
     assert judgement.state == "refuted"
-    assert any("1 requests in each of 8 slots" in o.says for o in judgement.against)
+    assert any("a slot may hold 1 request, and 8 slots" in o.says for o in judgement.against)
 
 
 def test_a_full_pool_is_no_cap() -> None:
