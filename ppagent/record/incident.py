@@ -14,6 +14,7 @@ from ppagent.evidence.quoting import without_controls
 _LONGEST_ID = 60
 _LONGEST_YAML = 200_000
 """Nobody writes more by hand, and the YAML reader is slow."""
+_MOST_BITS = 256
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def read_incident(text: str) -> dict[str, Any]:
         value = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError):
         return {}
-    told = {str(key): _shallow(item) for key, item in value.items()} if isinstance(value, dict) else {}
+    told = {_name(key): _shallow(item) for key, item in value.items()} if isinstance(value, dict) else {}
     shapes = {"stated": list, "tags": list, "notes": list, "stack": dict, "origin": dict}
     return {key: item for key, item in told.items() if item is not None and isinstance(item, shapes.get(key, object))}
 
@@ -82,17 +83,28 @@ def name_of(folder: Path) -> str:
     return folder.resolve().name
 
 
+def _name(key: Any) -> str:
+    """A field's name as text. Of an integer longer than anybody writes its first digits in hexadecimal, as Python
+    writes none of thousands of digits."""
+    return hex(key)[:_LONGEST_ID] if isinstance(key, int) and key.bit_length() > _MOST_BITS else str(key)
+
+
 def _shallow(value: Any) -> Any:
     """The value without anything nested deeper: aliases could make that grow without end."""
     match value:
         case list():
-            return [item for item in value if not isinstance(item, list | dict | set)]
+            return [item for item in value if not _endless(item)]
         case dict():
-            return {str(key): item for key, item in value.items() if not isinstance(item, list | dict | set)}
+            return {_name(key): item for key, item in value.items() if not _endless(item)}
         case set():
             return None
         case _:
-            return value
+            return None if _endless(value) else value
+
+
+def _endless(value: Any) -> bool:
+    """Whether a value may grow without end, or is a number longer than Python writes."""
+    return isinstance(value, list | dict | set) or (isinstance(value, int) and value.bit_length() > _MOST_BITS)
 
 
 def _plain(value: Any) -> Any:
