@@ -62,6 +62,6 @@ def test_an_id_has_small_letters_digits_and_dashes(name: str) -> None:
 
 def test_a_number_longer_than_python_writes_is_no_value_and_as_a_name_it_is_cut() -> None:
     huge = "0x" + "f" * 5000
-    read = read_incident(f"a: {huge}\n{huge}: b\nstated: [{huge}, slow]\nstack: {{{huge}: x, version: 0.5.9}}\n")
+    read = read_incident(f"a: {huge}\n? {huge}\n: b\nstated: [{huge}, slow]\nstack: {{? {huge} : x, version: 0.5.9}}\n")
     name = "0x" + "f" * 58
     assert read == {name: "b", "stated": ["slow"], "stack": {name: "x", "version": "0.5.9"}}
