@@ -12,6 +12,7 @@ from ppagent.changes.proposal import Proposal
 from ppagent.evidence.facts import Facts
 
 TOOL = "tune.set_limit"
+THROUGHPUT = "output_throughput"
 ANSWER_S = 6.0
 """How long an answer of the trial should take: requests have to turn over more than once for each measurement."""
 FEWEST_TOKENS, MOST_TOKENS = 8, 96
@@ -36,7 +37,10 @@ def _call(proposal: Proposal, facts: Facts) -> ToolCall | None:
         return None
     arguments: dict[str, Any] = {"limit": int(limits[0]), **_lengths(facts)}
     if proposal.predicted is not None:
-        arguments["concurrency"] = int(proposal.predicted.at_concurrency)
+        made = proposal.predicted
+        arguments["concurrency"] = int(made.at_concurrency)
+        if made.metric == THROUGHPUT and made.baseline > 0 and made.high > 0:
+            arguments["predicted"] = {"baseline": made.baseline, "low": made.low, "high": made.high}
     return ToolCall(TOOL, f"{proposal.id} proposes it against {' '.join(proposal.causes)}", arguments)
 
 

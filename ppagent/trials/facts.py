@@ -53,13 +53,13 @@ def comparison_row(
 
 
 def live_row(outcome: Outcome, concurrency: int | None) -> dict[str, FactValue]:
-    """The row of a live trial."""
+    """The row of a live trial. A forecast of tokens a second says nothing of the speed of one request."""
     return comparison_row(
         Change({flag_of(outcome.key): str(outcome.new)}),
         outcome.comparison,
         causes=causes_of(outcome),
         concurrency=concurrency,
-        forecast=outcome.forecast,
+        forecast=outcome.forecast if outcome.unit == "tok/s" else None,
         outputs=outcome.outputs,
         old=outcome.old,
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ppagent.bench.control import Control
 from ppagent.bench.server_view import total
 from ppagent.errors import ToolError
+from ppagent.sglang.metrics import Scrape
 from ppagent.trials.noise import Sample
 from ppagent.trials.phase import Phase
 
@@ -79,7 +80,7 @@ class ObservedTraffic:
 
     def _read(self) -> Reading:
         scrape = self._control.metrics()
-        tokens = total(scrape, "generation_tokens_total")
+        tokens = generated(scrape)
         if tokens is None:
             raise ToolError("/metrics has no generation_tokens_total")
         return Reading(
@@ -102,16 +103,26 @@ class ObservedTraffic:
         if spent and ended:
             self._latency_s = spent / ended
         rates = [(b.tokens - a.tokens) / (b.at - a.at) for a, b in zip(readings, readings[1:], strict=False)]
+        rate = (last.tokens - first.tokens) / seconds
+        itl_s = gap_s / gaps if gaps and gap_s else None
+        by_ends = None if spent is None else spent / seconds
         return Phase(
             label=label,
-            tokens_per_s=(last.tokens - first.tokens) / seconds,
+            tokens_per_s=rate,
             error_share=_error_share(rates),
             seconds=seconds,
-            in_flight=None if spent is None else spent / seconds,
-            itl_ms=1000 * gap_s / gaps if gaps and gap_s else None,
+            in_flight=by_ends if itl_s is None else rate * itl_s,  # Little's law; few requests end in a short while
+            itl_ms=None if itl_s is None else 1000 * itl_s,
             completed=int(ended or 0),
             blocks=tuple(rates),
         )
+
+
+def generated(scrape: Scrape) -> float | None:
+    """Tokens made so far, None where `/metrics` does not say. Counted every decode step where the version does so
+    (`realtime_tokens_total`, 0.5.7+: metrics_collector.py), else when a request ends (`generation_tokens_total`)."""
+    stepwise = scrape.gauge("realtime_tokens_total", mode="decode")
+    return total(scrape, "generation_tokens_total") if stepwise is None else stepwise
 
 
 def samples(phases: Sequence[Phase]) -> tuple[list[Sample], str]:

@@ -22,6 +22,10 @@ class Limit(BaseModel, extra="forbid"):
     limit: int
     concurrency: int = 0
     output_tokens: list[int] = []
+    predicted: dict[str, float] = {}
+
+
+FORETOLD = {"baseline": 9.0, "low": 17.0, "high": 24.0}
 
 
 def trial(**more: object) -> FakeTool:
@@ -45,7 +49,7 @@ def live(value: str = "1", kind: str = "live") -> Proposal:
 def test_the_live_change_that_is_proposed_is_tried_once_at_the_load_of_its_forecast() -> None:
     tool = trial()
     found = look_into(built_in(SEEN, tool), causes=[HELD], kind="local", planner=planned(live()), ceiling=Grade.LOAD)
-    assert tool.runs == [Limit(limit=1, concurrency=8)]
+    assert tool.runs == [Limit(limit=1, concurrency=8, predicted=FORETOLD)]
     assert found.evidence[-1].tool == "tune.set_limit"
     assert found.stopped == "no tool can move the board any more"
     assert not found.denied
@@ -58,7 +62,7 @@ def test_answers_are_as_short_as_the_measured_speed_asks_for(itl_ms: float, toke
     brain = FakeBrain([ToolCall("logs.a", "to look"), ToolCall("bench.results", "to look")])
     sources = built_in(SEEN, levels, tool)
     look_into(sources, causes=[HELD], kind="local", planner=planned(live()), ceiling=Grade.LOAD, brain=brain)
-    assert tool.runs == [Limit(limit=1, concurrency=8, output_tokens=tokens)]
+    assert tool.runs == [Limit(limit=1, concurrency=8, output_tokens=tokens, predicted=FORETOLD)]
 
 
 @pytest.mark.parametrize(

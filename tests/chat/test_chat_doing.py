@@ -24,6 +24,7 @@ class LimitArguments(BaseModel, extra="forbid"):
 class LoadArguments(BaseModel, extra="forbid"):
     concurrency: list[int] = Field(default_factory=list)
     seconds: float = Field(20.0, ge=2)
+    beside_others: bool = False
 
 
 @dataclass
@@ -131,7 +132,7 @@ def test_trials_stand_beside_each_other_and_newer_levels_count() -> None:
     rows = session.desk.facts().items("trial.comparisons")
     assert [row["after"] for row in rows if isinstance(row, dict)] == [180.0, 150.0]
     assert tune.runs[1] == LimitArguments(limit=2, concurrency=16)
-    assert bench.runs[0] == LoadArguments(concurrency=[8], seconds=5.0)
+    assert bench.runs[0] == LoadArguments(concurrency=[8], seconds=5.0, beside_others=True)
     assert session.desk.facts().items("bench.levels")[0]["output_throughput"] == 181.0  # type: ignore[call-overload,index]
     assert "C=8: 181 tok/s, 83.7 ms between tokens" in screen_of(session).text
     assert session.cost().tool_calls == {"3": 2, "4": 2}

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from pydantic import ValidationError
@@ -11,13 +12,17 @@ from ppagent.agent.choosing import ToolCall
 from ppagent.agent.investigation import Investigation
 from ppagent.agent.state import CallRow
 from ppagent.agent.toolbox import open_toolbox
+from ppagent.bench.prompts import Span
 from ppagent.bench.reach import Reached
+from ppagent.bench.session import PromptSource
+from ppagent.bench.shape import Shape
 from ppagent.causes.catalog import cause_of
 from ppagent.cli.approval import ask_person
 from ppagent.errors import NotRecorded, ToolError
 from ppagent.evidence.vocabulary import known
 from ppagent.plugins import Tool, ToolContext, discover
 from ppagent.trials.note import RestoreNote, write_note
+from ppagent.trials.own_load import OwnLoad
 from ppagent_tools import bench_live, tune
 from ppagent_tools.live_server import _REACHED
 from tests.agent.fakes import FakeBrain, FakeTarget, FakeTool, built_in, look_into
@@ -106,6 +111,53 @@ def test_a_trial_becomes_a_comparison_and_the_old_value_is_back(server: FakeServ
     assert found.facts["trial.restored"] is True
     assert all(known(name) for name in found.facts)
     assert server.limit == 16
+
+
+@contextmanager
+def others(server: FakeServer) -> Iterator[None]:
+    """Eight requests of somebody else, all the time."""
+    shape = Shape(concurrency=8, input_tokens=Span(4, 4), output_tokens=Span(6, 14))
+    load = OwnLoad(server.endpoint, shape, PromptSource())
+    load.start()
+    try:
+        yield
+    finally:
+        load.stop(wait=False)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ppagent.trials.observed.SHORTEST_BLOCK_S", 0.1)
+    monkeypatch.setattr("ppagent.trials.observed.SHORTEST_SETTLE_S", 0.3)
+    monkeypatch.setattr("ppagent.trials.others.BETWEEN_LOOKS_S", 0.05)
+
+
+def test_where_others_are_served_their_traffic_is_measured_and_none_is_added(server: FakeServer, quick: None) -> None:
+    set_limit = tool("tune.set_limit")
+    foretold = {"baseline": 250.0, "low": 300.0, "high": 900.0}
+    asked = set_limit.arguments.model_validate(
+        {"limit": 2, "concurrency": 8, "predicted": foretold, **SHORT, "seconds": 2.0}
+    )
+    with others(server):
+        seen = context(server)
+        assert "nothing is sent" in set_limit.announce(seen, asked).runs  # type: ignore[attr-defined]
+        (found,) = set_limit.run(seen, asked)
+    (row,) = found.facts["trial.comparisons"]  # type: ignore[misc, str-unpack]
+    assert isinstance(row, dict)
+    assert row["outcome"] == "better"
+    assert "concurrency" not in row
+    assert (row["forecast_low"], row["forecast_high"]) == (300.0, 900.0)
+    assert server.limit == 16
+
+
+def test_no_level_is_measured_beside_the_requests_of_others(server: FakeServer, quick: None) -> None:
+    run_bench = tool("bench.run")
+    asked = {"concurrency": [1], **SHORT}
+    with others(server):
+        with pytest.raises(ToolError, match="works for others"):
+            run_bench.run(context(server), run_bench.arguments.model_validate(asked))
+        beside = run_bench.arguments.model_validate({**asked, "beside_others": True})
+        assert run_bench.run(context(server), beside)[0].facts["bench.levels"]
 
 
 def test_what_would_be_done_is_shown_before_it_is_allowed(server: FakeServer) -> None:

@@ -24,6 +24,7 @@ class LoadArguments(BaseModel, extra="forbid"):
     think_s: float = Field(0.1, ge=0, le=10, description="pause of a client between requests; 0 hides clumping")
     input_tokens: Length = Field([64, 256])
     output_tokens: Length = Field([32, 96])
+    beside_others: bool = Field(False, description="measure although the server works for others just now")
 
 
 class RunBench:

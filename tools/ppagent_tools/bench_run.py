@@ -9,6 +9,7 @@ from ppagent.bench.shape import Shape
 from ppagent.errors import ToolError
 from ppagent.evidence.evidence import Finding
 from ppagent.plugins import Announcement, ToolContext
+from ppagent.trials.others import serves_others
 from ppagent_tools.bench_live import LoadArguments
 from ppagent_tools.live_server import levels_finding, reached, shape_of, stage_count, words_of
 
@@ -30,6 +31,11 @@ def measured(context: ToolContext, asked: LoadArguments) -> Sequence[Finding]:
     """The levels as evidence, a slow server's by the tokens that came: `completed` is 0 where no request ended. Raises
     ToolError where no token came."""
     server = reached(context)
+    if not asked.beside_others and serves_others(server.control):
+        raise ToolError(
+            "the server works for others just now: a level measured beside them would tell of both; its log and "
+            "metrics tell of their requests"
+        )
     results = run_session(server.endpoint, _shapes(asked, stage_count(server)), words_of(server))
     rows = [result.row() for result in results if result.output_tokens]
     if not rows:

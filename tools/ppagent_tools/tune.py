@@ -15,6 +15,14 @@ from ppagent.plugins import Announcement, Grade, Tool, ToolContext
 from ppagent_tools.bench_live import Length
 
 
+class Predicted(BaseModel, extra="forbid"):
+    """What the change is forecast to give, output tok/s."""
+
+    baseline: float = Field(gt=0)
+    low: float = Field(ge=0)
+    high: float = Field(gt=0)
+
+
 class LimitArguments(BaseModel, extra="forbid"):
     """Which limit, under which load."""
 
@@ -25,14 +33,15 @@ class LimitArguments(BaseModel, extra="forbid"):
     think_s: float = Field(0.1, ge=0, le=10)
     input_tokens: Length = Field([64, 256])
     output_tokens: Length = Field([32, 96])
+    observe: bool | None = Field(
+        None, description="measure the traffic that is there and send nothing; left out: where there is some"
+    )
+    predicted: Predicted | None = Field(None, description="the proposal's forecast, for traffic that is observed")
 
-
-class Predicted(BaseModel, extra="forbid"):
-    """What the change is forecast to give, output tok/s."""
-
-    baseline: float = Field(gt=0)
-    low: float = Field(ge=0)
-    high: float = Field(gt=0)
+    @property
+    def forecast(self) -> Forecast | None:
+        """The forecast at the load that is asked for."""
+        return _forecast(self.predicted, self.concurrency)
 
 
 class RelaunchArguments(BaseModel, extra="forbid"):
@@ -57,17 +66,21 @@ class RelaunchArguments(BaseModel, extra="forbid"):
     @property
     def forecast(self) -> Forecast | None:
         """The forecast at the load that is asked for."""
-        if self.predicted is None or not self.concurrency:
-            return None
-        made = self.predicted
-        return Forecast("output_throughput", self.concurrency, made.baseline, made.low, max(made.low, made.high), "")
+        return _forecast(self.predicted, self.concurrency)
+
+
+def _forecast(made: Predicted | None, concurrency: int) -> Forecast | None:
+    if made is None or not concurrency:
+        return None
+    return Forecast("output_throughput", concurrency, made.baseline, made.low, max(made.low, made.high), "")
 
 
 class SetLimit:
     name = "tune.set_limit"
     summary = (
-        "Sets pp_max_micro_batch_size on the running server, measures old, new, old again under one load of its own, "
-        "compares answers, and puts the old value back whatever happens."
+        "Sets pp_max_micro_batch_size on the running server, measures old, new, old again under the traffic that is "
+        "there, or a load of its own where there is none, compares answers, and puts the old value back whatever "
+        "happens."
     )
     grade = Grade.PERTURB
     live_only = True

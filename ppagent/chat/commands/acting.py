@@ -27,6 +27,7 @@ _SECONDS = re.compile(r"(\d+(?:\.\d+)?)\s*s(?:ec\w*)?\b", re.I)
 def bench(session: Session, words: str) -> None:
     """Loads the server and measures; the levels become evidence."""
     rest, arguments = _load(words)
+    arguments["beside_others"] = True  # whoever asks for it here knows who else is served
     counts = _NUMBERS.fullmatch(rest)
     if rest and counts is None:
         raise UserError(f"/bench does not know what to make of {rest}.", f"Write {BENCH_FORM}.")

@@ -1,0 +1,26 @@
+"""Whether the server works for others right now: a load of ours beside theirs would measure both."""
+
+import time
+
+from ppagent.bench.control import Control
+from ppagent.errors import ToolError
+
+LOOKS = 6
+BETWEEN_LOOKS_S = 0.5
+
+
+def serves_others(control: Control) -> bool:
+    """Looks a few times for three seconds, before anything of ours is sent. True where most looks find requests.
+
+    False too where the server does not tell (no `/v1/loads` or `/get_load`).
+    """
+    found = 0
+    for look in range(LOOKS):
+        if look:
+            time.sleep(BETWEEN_LOOKS_S)
+        try:
+            ranks = control.loads().ranks
+        except ToolError:
+            return False
+        found += any((rank.slot_running or 0) + (rank.waiting or 0) > 0 for rank in ranks)
+    return found > LOOKS / 2

@@ -1,0 +1,39 @@
+"""Whether the server works for others: told from what it holds before anything of ours is sent."""
+
+import pytest
+
+from ppagent.bench.control import Control
+from ppagent.bench.prompts import Span
+from ppagent.bench.session import PromptSource
+from ppagent.bench.shape import Shape
+from ppagent.trials import others
+from ppagent.trials.others import serves_others
+from ppagent.trials.own_load import OwnLoad
+from tests.bench.fakes import FakeServer
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(others, "BETWEEN_LOOKS_S", 0.05)
+
+
+def test_a_server_without_requests_serves_nobody() -> None:
+    with FakeServer() as server:
+        assert not serves_others(Control(server.endpoint))
+
+
+def test_requests_that_are_held_are_somebody_elses() -> None:
+    shape = Shape(concurrency=4, input_tokens=Span(4, 4), output_tokens=Span(60, 80))
+    with FakeServer(base_ms=3) as server:
+        load = OwnLoad(server.endpoint, shape, PromptSource())
+        load.start()
+        try:
+            assert serves_others(Control(server.endpoint))
+        finally:
+            load.stop(wait=False)
+
+
+def test_a_server_that_tells_nothing_is_taken_for_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    with FakeServer() as server:
+        gone = Control(server.endpoint)
+    assert not serves_others(gone)
