@@ -132,6 +132,11 @@ def _layer(hf: HfConfig, index: int, mixer: Mixer) -> Layer:
         return Layer(mixer, attention, dense_mlp=dense, kv_values=kv_values)
     width = hf.moe_intermediate_size or hf.intermediate_size or hf.hidden_size
     active = hf.num_experts_per_tok or hf.experts_per_token or hf.moe_k or hf.moe_topk or 1
+    if active > experts:
+        raise UserError(
+            f"This model config cannot be read: a token takes {active} of {experts} experts.",
+            "Give the config.json of a decoder-only language model.",
+        )
     return Layer(
         mixer,
         attention,

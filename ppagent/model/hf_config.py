@@ -17,7 +17,8 @@ def _one_number(value: Any) -> Any:
     return value
 
 
-Whole = Annotated[int | None, BeforeValidator(_one_number)]
+Count = Annotated[int, Field(ge=0, le=10_000_000)] | None
+Whole = Annotated[Count, BeforeValidator(_one_number)]
 Size = Annotated[int, Field(ge=1, le=10_000_000)]
 Layers = Annotated[int, Field(ge=1, le=10_000)]
 """No model comes near these; a config that says more would only fill the memory with layers."""
@@ -43,38 +44,38 @@ class HfConfig(BaseModel):
     max_position_embeddings: int | None = None
     quantization_config: dict[str, Any] | None = None
     # MLA
-    q_lora_rank: int | None = None
-    kv_lora_rank: int | None = None
-    qk_rope_head_dim: int | None = None
-    qk_nope_head_dim: int | None = None
-    v_head_dim: int | None = None
+    q_lora_rank: Count = None
+    kv_lora_rank: Count = None
+    qk_rope_head_dim: Count = None
+    qk_nope_head_dim: Count = None
+    v_head_dim: Count = None
     # MoE, under the names that families use
-    n_routed_experts: int | None = None
-    num_experts: int | None = None
-    num_local_experts: int | None = None
+    n_routed_experts: Count = None
+    num_experts: Count = None
+    num_local_experts: Count = None
     moe_num_experts: Whole = None
     num_experts_per_tok: Whole = None
-    experts_per_token: int | None = None
-    moe_k: int | None = None
+    experts_per_token: Count = None
+    moe_k: Count = None
     moe_topk: Whole = None
-    n_shared_experts: int | None = None
-    num_shared_experts: int | None = None
-    shared_expert_intermediate_size: int | None = None
+    n_shared_experts: Count = None
+    num_shared_experts: Count = None
+    shared_expert_intermediate_size: Count = None
     moe_intermediate_size: Whole = None
-    intermediate_size_mlp: int | None = None
-    first_k_dense_replace: int | None = None
+    intermediate_size_mlp: Count = None
+    first_k_dense_replace: Count = None
     moe_layer_freq: int | list[int] | None = None
-    decoder_sparse_step: int | None = None
+    decoder_sparse_step: Count = None
     mlp_only_layers: list[int] | None = None
-    interleave_moe_layer_step: int | None = None
+    interleave_moe_layer_step: Count = None
     # Hybrids
     sliding_window: int | None = None
     layer_types: list[str] | None = None
-    full_attention_interval: int | None = None
+    full_attention_interval: Count = None
     hybrid_override_pattern: str | None = None
     attn_type_list: list[int] | None = None
-    attn_layer_period: int | None = None
-    attn_layer_offset: int | None = None
+    attn_layer_period: Count = None
+    attn_layer_offset: Count = None
     linear_attn_config: dict[str, Any] | None = None
 
     @property

@@ -5,8 +5,10 @@ from model_samples import KIMI, KIMI_TEXT, LLAMA_8B, kimi
 
 from ppagent.errors import UserError
 from ppagent.model.architecture import read_architecture
+from ppagent.model.hf_config import HfConfig
 from ppagent.model.mixers import Mixer
 from ppagent.model.quantisation import Part
+from ppagent.model.roofline import distinct_experts
 
 
 def billions(config: dict[str, object]) -> float:
@@ -147,3 +149,31 @@ def test_any_config_is_read_or_refused_as_a_users_error(damage: dict[str, object
 def test_a_size_that_no_model_has_is_refused_before_memory_is_filled(field: str, odd: int) -> None:
     with pytest.raises(UserError, match=field):
         read_architecture({**LLAMA_8B, field: odd})
+
+
+@pytest.mark.parametrize("field", ["n_routed_experts", "num_experts_per_tok", "num_attention_heads", "kv_lora_rank"])
+@pytest.mark.parametrize("odd", [-1, 10**9, 10**400])
+def test_a_count_below_zero_or_beyond_any_model_is_refused_by_its_name(field: str, odd: int) -> None:
+    with pytest.raises(UserError, match=field):
+        read_architecture({**KIMI_TEXT, field: odd})
+
+
+def test_a_token_takes_no_more_experts_than_there_are() -> None:
+    with pytest.raises(UserError, match="a token takes 1000 of 384 experts"):
+        read_architecture({**KIMI_TEXT, "num_experts_per_tok": 1000})
+
+
+odd = st.sampled_from([-1, 0, 10**9, 10**400, 1e308, float("nan"), float("inf"), True, [], [-1], {}, {"bits": -1}])
+
+
+@given(st.sampled_from(sorted(HfConfig.model_fields)), odd, st.sampled_from([KIMI_TEXT, LLAMA_8B]))
+def test_an_absurd_figure_in_any_field_gives_figures_of_sane_size_or_is_refused(
+    field: str, value: object, config: dict[str, object]
+) -> None:
+    try:
+        model = read_architecture({**config, field: value})
+    except UserError:
+        return
+    assert all(count >= 0 for count in model.parameters().values())
+    assert 0 <= model.weight_bytes() < 1e30
+    assert all(distinct_experts(layer.experts, layer.active, 1e5) >= 0 for layer in model.layers)
