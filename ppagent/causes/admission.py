@@ -64,7 +64,9 @@ def retractions(facts: Facts) -> Known | None:
         return Known(lines.number, (lines.evidence,), f"{lines.number:g} lines say that requests were retracted")
     counter = facts.get("metrics.retracted_reqs")
     if counter is not None and counter.number is not None:
-        return Known(counter.number, (counter.evidence,), f"{counter.number:g} requests were retracted by the counter")
+        counted = f"{counter.number:g} requests" if counter.number else "no request"
+        says = f"{counted} {'were' if counter.number else 'was'} retracted, says the server's counter"
+        return Known(counter.number, (counter.evidence,), says)
     read = facts.get("log.lines")
     if read is None or not read.number or not facts.number("decode.lines"):
         return None

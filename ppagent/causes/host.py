@@ -80,7 +80,8 @@ def decodes_eagerly(facts: Facts) -> Known | None:
         return None
     share = graph_share(facts)
     if share is not None:
-        says = f"only {share.value:.0%} of the decode steps ran from a graph"
+        some = f"only {share.value:.0%}" if share.value >= 0.005 else "none"
+        says = f"{some} of the decode steps ran from a graph"
         return Known(1 - share.value, share.cites, says) if share.value < 0.5 else None
     off = effective_off(facts) or asked_off(facts)
     return None if off is None else Known(1, off.cites, f"{off.flag} takes the graph from the decode steps")

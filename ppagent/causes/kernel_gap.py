@@ -61,7 +61,7 @@ def measured_gain(facts: Facts, *names: str) -> Known | None:
     if best is None:
         return None
     gain, row = best
-    says = f"{_described(row)}: measured {gain:.2f} times the present rate"
+    says = f"with {_changed(row)} the rate was measured at {gain:.2f} times the present one"
     return Known(gain, facts.cite("trial.comparisons"), says)
 
 
@@ -78,7 +78,7 @@ def measured_remedy(cause: str, facts: Facts, *names: str) -> tuple[Remedy, ...]
         Remedy(
             cause,
             "relaunch",
-            f"Keep what was measured at {gain:.2f} times the present rate: {_described(row)}",
+            f"Keep {_changed(row)}: with it the rate was measured at {gain:.2f} times the present one",
             change,
             facts.cite("trial.comparisons"),
             risks=("it was measured once: repeat it at your own load before relying on it",),
@@ -91,6 +91,14 @@ def measured_remedy(cause: str, facts: Facts, *names: str) -> tuple[Remedy, ...]
 def _best(facts: Facts, names: tuple[str, ...]) -> tuple[float, FactValue] | None:
     gains = [(gain, row) for row in facts.items("trial.comparisons") if (gain := _gain(row, names)) is not None]
     return max(gains, key=lambda pair: pair[0], default=None)
+
+
+def _changed(row: FactValue) -> str:
+    """What a comparison changed, as it would be typed; its description where it is told in words only."""
+    change = _change(row)
+    typed = [f"{name} {value}" if name.startswith("-") else f"{name}={value}" for name, value in change.set.items()]
+    typed += [f"{name}={value}" for name, value in change.env.items()]
+    return ", ".join([*typed, *(f"no {flag}" for flag in change.unset)]) or _described(row)
 
 
 def _change(row: FactValue) -> Change:

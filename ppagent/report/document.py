@@ -213,7 +213,9 @@ def _cannot_tell(hypothesis: Hypothesis) -> Note:
         probe = min(judgement.probes, key=lambda p: p.grade)
         return Note(label, f"{plain(probe.why)} (ask {probe.tool}, grade {probe.grade})", _cites(judgement.because))
     seen = judgement.because or judgement.against
-    return Note(label, plain(seen[0].says), seen[0].cites) if seen else Note(label, "nothing seen speaks about it")
+    if not seen:
+        return Note(label, "no evidence yet speaks for or against it")
+    return Note(label, plain(seen[0].says), seen[0].cites)
 
 
 def _probes(found: Investigation) -> tuple[Note, ...]:

@@ -13,6 +13,8 @@ from ppagent.causes.admission import (
     standing_queue,
     wanted_cap,
 )
+from ppagent.causes.kernel_gap import measured_gain
+from ppagent.evidence.evidence import FactValue
 from tests.causes.builders import facts_of, level
 
 
@@ -84,3 +86,22 @@ def test_a_wanted_cap_is_always_above_the_one_in_force(most: int, waiting: float
         "decode.token_usage.max": usage,
     }
     assert wanted_cap(facts_of(values)) > most * ranks
+
+
+def test_a_counter_of_no_retraction_is_said_as_none() -> None:
+    for count, says in ((0.0, "no request was retracted"), (3.0, "3 requests were retracted")):
+        known = retractions(facts_of({"metrics.retracted_reqs": count}))
+        assert known is not None
+        assert known.says == f"{says}, says the server's counter"
+
+
+def test_a_cure_that_was_measured_is_named_as_it_would_be_typed() -> None:
+    row: dict[str, FactValue] = {
+        "what": "output_throughput",
+        "before": 100.0,
+        "after": 300.0,
+        "set": {"--kv-cache-dtype": "bfloat16"},
+    }
+    known = measured_gain(facts_of({"trial.comparisons": [row]}), "kv-cache-dtype")
+    assert known is not None
+    assert known.says == "with --kv-cache-dtype bfloat16 the rate was measured at 3.00 times the present one"

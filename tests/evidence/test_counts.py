@@ -10,7 +10,7 @@ from ppagent.evidence.counts import agreeing
         ("1 requests in flight at the most, 8 stages", "1 request in flight at the most, 8 stages"),
         ("1 requests wait on average", "1 request waits on average"),
         ("1 lines say that requests were retracted", "1 line says that requests were retracted"),
-        ("1 requests were retracted by the counter", "1 request was retracted by the counter"),
+        ("1 requests were retracted, says the counter", "1 request was retracted, says the counter"),
         ("1 requests in flight are fewer than 8 stages", "1 request in flight is fewer than 8 stages"),
         ("about 1 slots of 8", "about 1 slot of 8"),
         ("one slot carries 3, 1 nodes carry 2", "one slot carries 3, 1 node carries 2"),

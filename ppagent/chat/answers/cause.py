@@ -32,7 +32,7 @@ def cause_lines(hypothesis: Hypothesis, found: Investigation, width: int) -> lis
     for probe in judgement.probes:
         lines += wrapped(f"{probe.why} (ask {probe.tool}, grade {probe.grade})", width, f"  {'open':<9}")
     if not (judgement.because or judgement.against or judgement.probes):
-        lines += wrapped("nothing seen speaks about it", width, f"  {'open':<9}")
+        lines += wrapped("no evidence yet speaks for or against it", width, f"  {'open':<9}")
     proposals = [p.id for p in found.plan.proposals if hypothesis.cause_id in p.causes]
     if proposals:
         lines.append(Line(f"  {'cure':<9}{' '.join(proposals)}   /propose {proposals[0]}"))
@@ -87,4 +87,4 @@ def _observations(label: str, seen: Sequence[Observation], found: Investigation,
 
 
 def _first(seen: Sequence[Observation]) -> str:
-    return tagged(seen[0].says, seen[0].cites) if seen else "nothing seen speaks about it"
+    return tagged(seen[0].says, seen[0].cites) if seen else "no evidence yet speaks for or against it"
