@@ -112,6 +112,7 @@ class ObservedTraffic:
             error_share=_error_share(rates),
             seconds=seconds,
             in_flight=by_ends if itl_s is None else rate * itl_s,  # Little's law; few requests end in a short while
+            in_flight_error=1 / math.sqrt(max(1.0, ended or 0.0)) if itl_s is None else 0.0,
             itl_ms=None if itl_s is None else 1000 * itl_s,
             completed=int(ended or 0),
             blocks=tuple(rates),
@@ -129,7 +130,8 @@ def samples(phases: Sequence[Phase]) -> tuple[list[Sample], str]:
     """What to compare, one sample a phase, and its unit: tok/s where the load stayed, else tokens a second of one
     request."""
     loads = [phase.in_flight for phase in phases if phase.in_flight]
-    moved = len(loads) == len(phases) and max(loads) > (1 + LOAD_MOVED) * min(loads)
+    allowed = LOAD_MOVED + 2 * math.sqrt(2) * max((phase.in_flight_error for phase in phases), default=0.0)
+    moved = len(loads) == len(phases) and max(loads) > (1 + allowed) * min(loads)
     if moved and all(phase.itl_ms for phase in phases):
         return [
             Sample(1000 / (phase.itl_ms or 1), phase.error_share, phase.blocks) for phase in phases

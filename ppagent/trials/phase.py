@@ -20,6 +20,8 @@ class Phase:
     ttft_ms: float | None = None
     completed: int = 0
     failed: int = 0
+    in_flight_error: float = 0.0
+    """One standard error of `in_flight` as a share: where the requests that ended tell of it, few ends say little."""
     slot_running: float | None = None
     """Requests of one micro-batch as the server told, median of the looks that found any."""
     blocks: tuple[float, ...] = ()

@@ -27,6 +27,8 @@ class Running:
     slot: int = -1
     tokens: int = 0
     news: asyncio.Event = field(default_factory=asyncio.Event)
+    last: float = field(default_factory=time.monotonic)
+    """When it last got a token, or came."""
 
 
 @dataclass
@@ -67,6 +69,9 @@ class FakeServer:
     settings: list[dict[str, Any]] = field(default_factory=list)
     generated: int = 0
     latency_sum: float = 0.0
+    gaps: int = 0
+    gap_sum: float = 0.0
+    """Time between tokens, counted as they are made, as a real server does."""
     dropped: int = 0
     startup_time: dict[str, float] = field(default_factory=lambda: {"total": time.time()})
 
@@ -142,6 +147,10 @@ class FakeServer:
         new = min(self.tokens_at_once, request.wanted - request.tokens)
         request.tokens += new
         self.generated += new
+        now = time.monotonic()
+        self.gaps += new
+        self.gap_sum += now - request.last
+        request.last = now
         if request.tokens >= request.wanted:
             slot.remove(request)
             self.latency_sum += time.monotonic() - request.arrived
@@ -201,8 +210,8 @@ class FakeServer:
                 return 200, (
                     f'sglang:generation_tokens_total{{model_name="m"}} {self.generated}\n'
                     f'sglang:e2e_request_latency_seconds_sum{{model_name="m"}} {self.latency_sum}\n'
-                    f'sglang:inter_token_latency_seconds_sum{{model_name="m"}} {self.latency_sum}\n'
-                    f'sglang:inter_token_latency_seconds_count{{model_name="m"}} {self.generated}\n'
+                    f'sglang:inter_token_latency_seconds_sum{{model_name="m"}} {self.gap_sum}\n'
+                    f'sglang:inter_token_latency_seconds_count{{model_name="m"}} {self.gaps}\n'
                     f'sglang:num_requests_total{{model_name="m"}} {self.served}\n'
                 )
         return 404, "{}"

@@ -1,6 +1,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -77,6 +78,11 @@ def test_where_the_load_moved_the_speed_of_one_request_is_compared() -> None:
     found, unit = samples([phase(100, 8, 80), phase(50, 4, 40), phase(101, 8, 80)])
     assert unit == "tok/s of one request"
     assert [sample.value for sample in found] == pytest.approx([12.5, 25, 12.5])
+
+
+def test_a_load_that_few_ends_tell_of_has_not_moved_for_sure() -> None:
+    told = [replace(phase(rate, load, 80), in_flight_error=0.35) for rate, load in ((100, 8), (200, 10), (101, 9))]
+    assert samples(told)[1] == "tok/s"
 
 
 def test_without_latencies_throughput_is_all_there_is() -> None:
