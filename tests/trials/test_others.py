@@ -6,6 +6,7 @@ from ppagent.bench.control import Control
 from ppagent.bench.prompts import Span
 from ppagent.bench.session import PromptSource
 from ppagent.bench.shape import Shape
+from ppagent.sglang.loads import Loads, RankLoad
 from ppagent.trials import others
 from ppagent.trials.others import serves_others
 from ppagent.trials.own_load import OwnLoad
@@ -37,3 +38,10 @@ def test_a_server_that_tells_nothing_is_taken_for_idle(monkeypatch: pytest.Monke
     with FakeServer() as server:
         gone = Control(server.endpoint)
     assert not serves_others(gone)
+
+
+def test_tokens_that_are_held_tell_of_slots_that_were_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a real server of eight stages with eight requests in one slot answers (0.5.23)."""
+    held = Loads(ranks=(RankLoad(slot_running=0, waiting=0, used_tokens=2064),))
+    monkeypatch.setattr(Control, "loads", lambda control: held)
+    assert serves_others(Control(FakeServer().endpoint))
