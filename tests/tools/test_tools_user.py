@@ -49,6 +49,9 @@ def test_a_figure_of_another_time_or_setting_is_kept_apart() -> None:
     load = stated_load("It used to be 120 tok/s at C=8 with TP8.")
     assert load.levels == ()
     assert load.prior == levels((8, 120))
+    other = stated_load("Without a schema the same prompts run at 486 tok/s with 8 users.")
+    assert (other.levels, other.prior) == ((), levels((8, 486)))
+    assert stated_load("We run without CUDA graphs and get 96 tok/s at C=8.").levels == levels((8, 96))
 
 
 @pytest.mark.parametrize(

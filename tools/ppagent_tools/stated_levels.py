@@ -44,7 +44,8 @@ _NOT_SEEN = re.compile(
     re.IGNORECASE,
 )
 _BEFORE = re.compile(
-    r"\b(?:used to|previously|before|earlier|yesterday|last week|TP ?\d+ (?:gives|gave|gets|got)|with TP ?\d+)\b",
+    r"\b(?:used to|previously|before|earlier|yesterday|last week|TP ?\d+ (?:gives|gave|gets|got)|with TP ?\d+)\b"
+    r"|^\W*without\b",
     re.IGNORECASE,
 )
 _INPUT = re.compile(r"\b(?:prefill|prompt|input)\b[^.;,]{0,24}$", re.IGNORECASE)
