@@ -99,6 +99,22 @@ def test_rates_are_those_between_the_first_and_the_last_scrape() -> None:
     assert facts.numbers("metrics.forward_busy") == {"PP0": 0.125, "PP1": 0.5}
 
 
+def test_requests_that_are_long_in_flight_are_told_by_the_time_between_their_tokens() -> None:
+    """Eight requests on eight real stages (0.5.23), 77 s between tokens summed up in 10 s, and no request ended."""
+
+    def seen(at: int, gaps_s: float, ended: int) -> str:
+        return scrape(at, 3, 100 + at) + (
+            f'sglang:inter_token_latency_seconds_sum{{model_name="m"}} {gaps_s}\n'
+            f'sglang:e2e_request_latency_seconds_sum{{model_name="n"}} {36 * ended}\n'
+            f'sglang:e2e_request_latency_seconds_count{{model_name="n"}} {ended}\n'
+        )
+
+    none_ended = facts_of(run(Metrics(), metrics(seen(0, 404.6, 0), seen(10, 481.6, 0))))
+    assert none_ended.number("metrics.in_flight") == 7.7
+    many_ended = facts_of(run(Metrics(), metrics(seen(0, 0, 0), seen(10, 40, 20))))
+    assert many_ended.number("metrics.in_flight") == 72
+
+
 def test_one_scrape_gives_gauges_and_no_rate() -> None:
     facts = facts_of(run(Metrics(), metrics(scrape(0, 3, 100))))
     assert facts.number("metrics.running_reqs") == 3

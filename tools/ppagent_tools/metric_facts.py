@@ -70,6 +70,10 @@ class Group:
     """A label of the sample to be quoted, where the metric has several."""
 
 
+MANY_ENDS = 10
+"""So many requests have to end for their latency to tell how many are in flight."""
+
+
 def metric_groups(scrapes: Sequence[Scrape]) -> list[Group]:
     """Every fact that the scrapes hold, by the metric that shows it."""
     working = _at_work(scrapes)
@@ -138,10 +142,14 @@ def _means(scrapes: Sequence[Scrape]) -> list[Group]:
 
 
 def _in_flight(scrapes: Sequence[Scrape]) -> Group | None:
-    """Little's law: completions a second times their latency is the latency summed up a second."""
-    value = rate(scrapes, "e2e_request_latency_seconds_sum")
-    facts: Facts = {"metrics.in_flight": round(value, 3)} if value else {}
-    return Group("e2e_request_latency_seconds_sum", facts, _STREAMED) if facts else None
+    """Little's law: completions a second times their latency is the latency summed up a second. Where few requests end
+    in the time looked at, the time between tokens is summed up a second, which streamed ones add to as they go."""
+    ended = sum(row.value for row in increases(scrapes, "e2e_request_latency_seconds_count"))
+    decoding = rate(scrapes, "inter_token_latency_seconds_sum")
+    streams = decoding and ended < MANY_ENDS
+    metric = "inter_token_latency_seconds_sum" if streams else "e2e_request_latency_seconds_sum"
+    value = decoding if streams else rate(scrapes, metric)
+    return Group(metric, {"metrics.in_flight": round(value, 3)}, _STREAMED) if value else None
 
 
 def _graph_share(scrapes: Sequence[Scrape]) -> Group | None:
