@@ -32,7 +32,7 @@ from ppagent.causes.fill import fill_readings, turn_line
 from ppagent.causes.fill_seen import LITTLE_GAIN, contradiction, fill_seen, turns_seen
 from ppagent.causes.physics import ring_of, turn_report
 from ppagent.causes.rebalance import better_split
-from ppagent.causes.situation import in_flight, running_per_slot, slot_limit, slots, spread_limit, stages
+from ppagent.causes.situation import Known, in_flight, running_per_slot, slot_limit, slots, spread_limit, stages
 from ppagent.evidence.facts import Facts
 from ppagent.model.forecast import Effect
 from ppagent.model.spread import best_limit, forecast_limit
@@ -96,7 +96,7 @@ class MicroBatchesUnfilled:
         no = _refusal(facts, limit, filled, load.value)
         if no is not None:
             return Advice((), (depth, no))
-        spread = _limit(limit, filled, load.value, load.cites + ring.cites)
+        spread = _limit(limit, filled, load.value, load.cites + ring.cites, slot_limit(facts))
         split = better_split(self.id, facts, min(filled, load.value), load.value)
         return Advice((spread, split) if split is not None else (spread,), (depth,))
 
@@ -200,7 +200,8 @@ def _power(facts: Facts) -> Observation | None:
     return None
 
 
-def _limit(limit: int, filled: float, requests: float, cites: tuple[str, ...]) -> Remedy:
+def _limit(limit: int, filled: float, requests: float, cites: tuple[str, ...], now: Known | None) -> Remedy:
+    old = f" ({now.value:g})" if now is not None else ""
     return Remedy(
         "PP001",
         "live",
@@ -210,7 +211,7 @@ def _limit(limit: int, filled: float, requests: float, cites: tuple[str, ...]) -
         risks=(f"above {limit * filled:.0f} requests the next one queues: raise the limit with the load",),
         verify="once running requests are replaced (none is moved) #running-req on stage 0 falls to the limit, "
         "and tok/s at the same load rises",
-        rollback="set the old value the same way; it is lost at a restart",
+        rollback=f"set the old value{old} the same way; a restart brings it back too",
     )
 
 

@@ -37,7 +37,7 @@ def better_split(cause: str, facts: Facts, filled: float, requests: float) -> Re
         Change(env={"SGLANG_PP_LAYER_PARTITION": better.text}),
         split.cites,
         risks=(*better.risks, prefill_effect(split.layers, better.layers)),
-        verify="with filled slots all stages are busy alike",
+        verify="with filled slots the busy shares of the stages lie closer together than before",
         rollback="unset SGLANG_PP_LAYER_PARTITION and restart",
         extends=True,
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ppagent.causes.cause import Change
 from ppagent.evidence.facts import Facts
+from ppagent.evidence.secret_values import MASK
 from ppagent.sglang.flags.flag import Catalogue
 from ppagent.sglang.flags.installed import InstalledFlags
 from ppagent.sglang.flags.told import flags_told
@@ -34,7 +35,8 @@ class Installed:
     architectures: tuple[str, ...]
     gpu: str | None
     base_url: str
-    needs_key: bool
+    key_variable: str = ""
+    """The environment variable whose key a live change needs; empty where the server asks for none."""
     contradicted: tuple[str, ...] = ()
     """Where the launch text does not fit the server that runs, in words."""
     cites: tuple[str, ...] = ()
@@ -79,7 +81,7 @@ class Installed:
             architectures=tuple(str(a) for a in facts.items("model.architectures")),
             gpu=names[0] if names else facts.text("stated.gpu_model"),
             base_url=f"http://{_reachable(facts.arg_text('host'))}:{facts.arg_number('port') or 30000:.0f}",
-            needs_key=any(facts.arg(key) is not None for key in ("api_key", "admin_api_key")),
+            key_variable=_key_variable(facts),
             contradicted=_contradicted(facts),
             cites=facts.cite("source.flags") if flags is not None else (),
         )
@@ -100,7 +102,13 @@ class Relaunch:
     def risks(self) -> tuple[str, ...]:
         """What whoever runs the command has to know about its text."""
         other = f"this launch text is not what runs: {', '.join(self.contradicted)}" if self.contradicted else ""
-        return tuple(risk for risk in (other, self._more) if risk)
+        return tuple(risk for risk in (self._masked, other, self._more) if risk)
+
+    @property
+    def _masked(self) -> str:
+        if MASK not in self.command:
+            return ""
+        return f"{MASK} stands where a secret was left out: put your own back before you run it, or clients lose access"
 
     @property
     def _more(self) -> str:
@@ -109,6 +117,13 @@ class Relaunch:
         named = ", ".join(f"`{command}`" for command in self.beside[:MOST_NAMED])
         more = f" and {len(self.beside) - MOST_NAMED} more" if len(self.beside) > MOST_NAMED else ""
         return f"the launch text runs more than the server, and so does the new one: {named}{more}"
+
+
+def _key_variable(facts: Facts) -> str:
+    """A live change wants the admin key where the server has one, else the key of every request."""
+    if facts.arg("admin_api_key") is not None:
+        return "SGLANG_ADMIN_API_KEY"
+    return "SGLANG_API_KEY" if facts.arg("api_key") is not None else ""
 
 
 def _contradicted(facts: Facts) -> tuple[str, ...]:
@@ -191,7 +206,8 @@ def live_command(change: Change, installed: Installed) -> str:
     key = "max_micro_batch_size" if older else "pp_max_micro_batch_size"
     value = next(iter(change.set.values()))
     body = json.dumps({"server_args": {key: int(value)}})
-    bearer = '-H "Authorization: Bearer $SGLANG_ADMIN_API_KEY" ' if installed.needs_key else ""
+    variable = installed.key_variable
+    bearer = f'-H "Authorization: Bearer ${variable}" ' if variable else ""
     info = "get_server_info" if at_least(parse_version(installed.version), "0.5.6") is False else "server_info"
     return (
         f"curl -s -X POST {installed.base_url}/set_internal_state {bearer}"

@@ -1,6 +1,6 @@
 """From supported causes to proposals: legal for the installed version, whole, and with a way back."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ppagent.causes.cause import Advice, Declined, Remedy
@@ -77,6 +77,12 @@ def _lacking(flag: str, remedy: Remedy, installed: Installed) -> Declined:
     return Declined(flag, why, (*remedy.cites, *(installed.cites if differs else ())))
 
 
+def _joined(titles: Iterable[str]) -> str:
+    """One sentence of several: those after the first begin small, unless with a name."""
+    first, *others = titles
+    return "; ".join([first, *(text[:1].lower() + text[1:] if text[1:2].islower() else text for text in others)])
+
+
 def _proposal(proposal_id: str, step: Step, installed: Installed, facts: Facts) -> Proposal | Declined:
     """The step as a proposal, or declined where this version would refuse the resulting launch."""
     first = step.remedies[0]
@@ -98,7 +104,7 @@ def _proposal(proposal_id: str, step: Step, installed: Installed, facts: Facts) 
         id=proposal_id,
         causes=tuple(dict.fromkeys(r.cause for r in step.remedies)),
         kind=first.kind,
-        title="; ".join(dict.fromkeys(r.title for r in step.remedies)),
+        title=_joined(dict.fromkeys(r.title for r in step.remedies)),
         change=step.change,
         cites=tuple(dict.fromkeys((*(c for r in step.remedies for c in r.cites), *cites))),
         command=command,
@@ -122,7 +128,7 @@ def _odd_flags(step: Step, installed: Installed) -> tuple[tuple[str, ...], tuple
 def _rollback(step: Step, installed: Installed) -> str:
     """The way back: the launch command of now where it is known, else each remedy's own."""
     if step.kind == "relaunch" and installed.launch is not None:
-        return "restart with the command you run now"
+        return "restart with the command that ran before this change"
     return "; ".join(dict.fromkeys(r.rollback for r in step.remedies if r.rollback))
 
 

@@ -99,12 +99,19 @@ def _reason(reason: Reason, width: int, first: str) -> list[Line]:
     return lines + quote
 
 
+ORDER_COUNTS = (
+    "losses are taken away from the top down, so each depends on those above it; what curing a cause alone would give "
+    "stands beside the cause"
+)
+
+
 def _waterfall(bars: Sequence[Bar], width: int) -> list[Line]:
     """From the ceiling down to what was observed."""
     if not bars:
         return []
     drawn = draw_waterfall(bars, width - 2)
-    return [Line(f"  where the speed goes, {bars[0].unit}", "heading"), *(Line(f"  {row}") for row in drawn)]
+    heading = Line(f"  where the speed goes, {bars[0].unit}", "heading")
+    return [heading, *wrapped(ORDER_COUNTS, width, "  "), *(Line(f"  {row}") for row in drawn)]
 
 
 def _step(step: Step, width: int) -> list[Line]:

@@ -46,7 +46,7 @@ def new_launch(
         launch = parse_launch(text, flags.catalogue if flags is not None else None)
     except NoLaunchCommand as error:
         raise UserError("The process is started by no command that ppagent can read.", "Relaunch by hand.") from error
-    installed = Installed(known, flags, launch, None, (), None, "", False)
+    installed = Installed(known, flags, launch, None, (), None, "")
     made = relaunch_command(change, installed)
     if made.refused:
         why = made.refused.rstrip(".")

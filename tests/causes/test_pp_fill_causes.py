@@ -313,3 +313,8 @@ def test_the_gain_is_bounded_by_the_turn_of_one_request_even_where_none_was_meas
     }
     against = [o.says for o in judged(cause_of("PP001"), three).against]
     assert not any("gain next to nothing" in says for says in against)  # 57.2 / 52.6 is 1.09, 57.2 / 49.2 is 1.16
+
+
+def test_the_way_back_names_the_old_limit() -> None:
+    remedy = cause_of("PP001").advise(facts_of({**seed_case(), "internal.slot_limit": 369})).remedies[0]
+    assert "the old value (369)" in remedy.rollback

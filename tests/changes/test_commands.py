@@ -75,3 +75,27 @@ def test_a_launch_text_that_is_not_what_runs_is_said_with_the_command() -> None:
     made = relaunch_command(LIMIT, Installed.of(Facts(both)))
     assert made.risks == ("this launch text is not what runs: pp_size 8 in the text, 4 in the server",)
     assert relaunch_command(LIMIT, Installed.of(Facts(both[:1]))).risks == ()
+
+
+def test_a_secret_that_was_left_out_of_the_command_is_to_be_put_back() -> None:
+    made = relaunch_command(
+        Change({"--pp-size": "2"}), installed("python -m sglang.launch_server --model-path m --api-key [masked]")
+    )
+    assert "--api-key [masked]" in made.command
+    assert any("put your own back" in risk for risk in made.risks)
+    plain = relaunch_command(Change({"--pp-size": "2"}), installed("python -m sglang.launch_server --model-path m"))
+    assert plain.risks == ()
+
+
+@pytest.mark.parametrize(
+    ("keys", "header"),
+    [
+        ({}, None),
+        ({"api_key": "[masked]"}, "Bearer $SGLANG_API_KEY"),
+        ({"api_key": "[masked]", "admin_api_key": "[masked]"}, "Bearer $SGLANG_ADMIN_API_KEY"),
+    ],
+)
+def test_a_live_change_asks_for_the_key_that_the_server_wants(keys: dict[str, object], header: str | None) -> None:
+    command = live_command(Change({"--pp-max-micro-batch-size": "1"}), installed("", **keys))
+    assert ("Authorization" in command) == (header is not None)
+    assert header is None or command.count(header) == 2

@@ -88,7 +88,7 @@ def test_the_seeds_conversation_to_the_relaunch(columns: int, rows: int, window:
     assert "TRY NOW, live, reversible  (P1: PP001)" in terminal.screen()
 
     terminal.type("/propose P2")
-    terminal.wait_for(r"(?m)^\s+back:\s+restart with the command you run now")
+    terminal.wait_for(r"(?m)^\s+back:\s+restart with the command that ran")
     terminal.type("/copy P2")
     terminal.wait_for(r"P2 is .*on the clipboard")
 
