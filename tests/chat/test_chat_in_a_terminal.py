@@ -3,6 +3,8 @@
 import os
 import re
 import signal
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -211,13 +213,28 @@ def test_a_secret_does_not_stay_on_the_screen(window: Open, tmp_path: Path) -> N
     assert not [file for file in (tmp_path / "state").rglob("*") if file.is_file() and "hunter2" in file.read_text()]
 
 
-def test_the_first_prompt_comes_within_a_second_of_computing(window: Open) -> None:
-    """Measured as the process's own time, which a busy machine does not stretch."""
+LIBRARIES = "import prompt_toolkit.shortcuts, pydantic, rich.console, rich.markdown"
+MOST_TIMES_ITS_LIBRARIES = 5.0
+"""Computing until the first prompt, over that of a Python that only imports what a terminal and the files need."""
+
+
+@pytest.mark.bench
+def test_the_first_prompt_costs_little_more_than_its_libraries(window: Open) -> None:
+    """Both as the process's own time, which a busy machine does not stretch: 0.6 s against 0.2 s on a 2020s core."""
     terminal = window(str(SEED))
     terminal.wait_for(PROMPT)
     ticks = [int(part) for part in Path(f"/proc/{terminal.pid()}/stat").read_text().rpartition(")")[2].split()[11:13]]
+    before = os.times()
+    subprocess.run([sys.executable, "-c", LIBRARIES], check=True)
+    after = os.times()
+    libraries_s = after.children_user + after.children_system - before.children_user - before.children_system
 
-    assert sum(ticks) / os.sysconf("SC_CLK_TCK") < 1.0
+    assert sum(ticks) / os.sysconf("SC_CLK_TCK") < MOST_TIMES_ITS_LIBRARIES * libraries_s
+
+
+def test_what_only_a_diagnosis_needs_is_not_loaded_for_the_first_prompt(window: Open) -> None:
+    terminal = window(str(SEED))
+    terminal.wait_for(PROMPT)
     maps = Path(f"/proc/{terminal.pid()}/maps").read_text()
     assert "orjson" not in maps and "ormsgpack" not in maps, "langgraph was loaded before it was needed"
 

@@ -1,7 +1,6 @@
 import csv
 import io
 import json
-import time
 
 import pytest
 import yaml
@@ -12,6 +11,7 @@ from targets_samples import BENCH_TABLE, BOX_TABLE, DECODE, TOPOLOGY
 from ppagent.errors import NotRecorded
 from ppagent.targets.pasted import Pasted, read_pasted
 from ppagent.targets.target import Artifact, Shared, Target
+from tests.fixtures.growth import LINEAR, growth
 
 STORY = f"""\
 We run Kimi K2.6 on 8x RTX PRO 6000. It gives 24.7 tok/s, e.g. at C=1.
@@ -177,10 +177,9 @@ def test_any_text_is_read(text: str) -> None:
 
 
 @pytest.mark.parametrize("filler", ['{"a":', "|", "a=b ", "- a\n", "GPU0 GPU1\n", "sglang serve ", "\\\n", "0, 1\n"])
-def test_hostile_text_is_read_fast(filler: str) -> None:
-    begun = time.perf_counter()
-    read_pasted(filler * (100_000 // len(filler)))
-    assert time.perf_counter() - begun < 3.0
+@pytest.mark.bench
+def test_the_time_for_hostile_text_grows_with_its_length(filler: str) -> None:
+    assert growth(read_pasted, filler, 50_000) < LINEAR
 
 
 SECRET = "zQhunter2Xy9w"
