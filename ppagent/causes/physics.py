@@ -1,12 +1,11 @@
 """The model's view of the case: measured levels, the ring with its fill now, and the roofline, built from facts."""
 
-import re
 from collections.abc import Mapping
 
 from ppagent.causes.fill import fill_readings
 from ppagent.causes.situation import no_cuda, slot_limit, slots, stages, tensor_parallel
 from ppagent.causes.split import layer_split
-from ppagent.causes.stage_times import HOST_PACES, HOST_SIDE, TRACED, busy_shares
+from ppagent.causes.stage_times import HOST_PACES, HOST_SIDE, TRACED, busy_shares, by_stage
 from ppagent.errors import UserError
 from ppagent.evidence.facts import Facts
 from ppagent.model.architecture import Architecture, read_architecture
@@ -103,7 +102,7 @@ def stage_costs_of(facts: Facts) -> StageCosts | None:
         return None
     traced_ms = facts.numbers("profile.busy_ms") if name == TRACED else {}
     traced_ms = traced_ms if set(traced_ms) >= set(busy) else {}
-    times = _by_stage(traced_ms or busy)
+    times = by_stage(traced_ms or busy)
     if set(times) != set(range(int(ring.value))) or min(split.layers) < 1 or min(times.values()) <= 0:
         return None
     ordered = tuple(times[stage] for stage in range(len(times)))
@@ -111,17 +110,6 @@ def stage_costs_of(facts: Facts) -> StageCosts | None:
     if roofline is not None and sum(split.layers) == len(roofline.architecture.layers):
         head = roofline.head_ms() / roofline.stage_ms(split.layers, 1)[-1]
     return StageCosts(split.layers, ordered, head, _in_words(name, traced_ms, ordered))
-
-
-def _by_stage(by_rank: Mapping[str, float]) -> dict[int, float]:
-    """By stage: the slowest of its ranks, which the others wait for."""
-    found: dict[int, float] = {}
-    for rank, value in by_rank.items():
-        label = re.search(r"PP(\d+)", rank)
-        if label is not None:
-            stage = int(label[1])
-            found[stage] = max(value, found.get(stage, 0.0))
-    return found
 
 
 def _in_words(name: str, traced_ms: Mapping[str, float], times: tuple[float, ...]) -> str:

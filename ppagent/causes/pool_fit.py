@@ -1,10 +1,9 @@
 """Whether another layer split fits the cards, by what the start-up log printed and SGLang's own rule for the pool."""
 
-import re
-
 from ppagent.causes.physics import architecture_of
 from ppagent.causes.situation import stages, tensor_parallel
 from ppagent.causes.split import layer_split
+from ppagent.causes.stage_times import Pick, by_stage
 from ppagent.evidence.facts import Facts
 from ppagent.model.architecture import Architecture
 from ppagent.model.pool import Layout, Pool
@@ -32,8 +31,8 @@ def pool_of(facts: Facts) -> Pool | None:
     if ring is None or not tokens or min(tokens.values()) < 1:
         return None
     count, least = int(ring.value), int(min(tokens.values()))
-    weights, kv = (_by_stage(facts, f"start.{name}", count) for name in ("weights_gib", "kv_gib"))
-    free = _by_stage(facts, "start.avail_after_pool_gib", count, least=True)
+    weights, kv = (_of_stages(facts, f"start.{name}", count) for name in ("weights_gib", "kv_gib"))
+    free = _of_stages(facts, "start.avail_after_pool_gib", count, min)
     if not weights or not kv or max(kv) <= 0:
         return None
     asked, fraction = facts.arg_number("max_total_tokens"), facts.arg_number("mem_fraction_static")
@@ -90,14 +89,9 @@ def _has_kv(model: Architecture) -> bool:
     return any(layer.kv_values for layer in model.layers)
 
 
-def _by_stage(facts: Facts, name: str, count: int, *, least: bool = False) -> tuple[float, ...]:
-    """The most of each stage's ranks, or the least; empty where a stage has none."""
-    found: dict[int, float] = {}
-    for rank, value in facts.numbers(name).items():
-        label = re.search(r"PP(\d+)", rank)
-        if label is not None:
-            known = found.get(int(label[1]), value)
-            found[int(label[1])] = min(known, value) if least else max(known, value)
+def _of_stages(facts: Facts, name: str, count: int, pick: Pick = max) -> tuple[float, ...]:
+    """What `pick` takes of each stage's ranks; empty where a stage has none."""
+    found = by_stage(facts.numbers(name), pick)
     return tuple(found[stage] for stage in range(count)) if set(found) == set(range(count)) else ()
 
 

@@ -1,5 +1,8 @@
 """Each stage's own time, from whatever tells it: device counters, traces, cards, or the turns of two load levels."""
 
+import re
+from collections.abc import Callable, Iterable, Mapping
+
 from ppagent.causes.cause import Observation
 from ppagent.causes.rows import bench_rows, number
 from ppagent.causes.situation import in_flight, levels, slot_limit, slots, spread_limit, stages
@@ -25,6 +28,9 @@ LONG_PROMPTS = 8
 EVEN = 1.3
 """Up to here they may be even: that much comes from the requests that share a slot, and from prompts."""
 
+Pick = Callable[[Iterable[float]], float]
+"""Which of its ranks stands for a stage: max or min."""
+
 
 def stages_seen(facts: Facts) -> bool:
     """Whether anything known would show one stage to be slower than the others. Without a pipeline, or with fewer
@@ -49,6 +55,19 @@ def busy_shares(facts: Facts) -> tuple[str, dict[str, float]]:
         if ring is not None and len(shares) >= max(2, ring.value):
             return name, shares
     return "", {}
+
+
+def by_stage(by_rank: Mapping[str, float], pick: Pick = max) -> dict[int, float]:
+    """What `pick` takes of each stage's ranks, by stage; ranks without one in their label (`PP3 TP1`) are left out.
+
+    The most where a stage waits for its slowest rank, or is as full as its fullest card.
+    """
+    ranks: dict[int, list[float]] = {}
+    for rank, value in by_rank.items():
+        label = re.search(r"PP(\d+)", rank)
+        if label is not None:
+            ranks.setdefault(int(label[1]), []).append(value)
+    return {stage: pick(values) for stage, values in ranks.items()}
 
 
 def by_busy(facts: Facts) -> Observation | None:

@@ -4,7 +4,7 @@ import pytest
 
 from ppagent.causes.catalog import cause_of
 from ppagent.causes.situation import in_flight
-from ppagent.causes.stage_times import levels_ratio, stages_seen
+from ppagent.causes.stage_times import by_stage, levels_ratio, stages_seen
 from tests.causes.builders import facts_of, judged, level
 
 FOUR = {"args.pp_size": 4, "internal.slot_limit": 1, "model.num_hidden_layers": 8, "engine.version": "0.5.23"}
@@ -87,3 +87,9 @@ def test_two_requests_whose_turn_hardly_grows_over_ones_are_no_unfilled_micro_ba
     two = {**FOUR, "internal.slot_limit": 512, "decode.running_req.p95": 2, "decode.lines": 20}
     two["bench.levels"] = [level(1, 5.2, mean_itl_ms=191), level(2, 9.4, mean_itl_ms=207)]
     assert judged(cause_of("PP001"), two).state == "refuted"
+
+
+def test_a_stage_is_as_slow_as_its_slowest_rank_and_has_as_much_room_as_its_fullest_card() -> None:
+    by_rank = {"PP0 TP0": 3.0, "PP0 TP1": 5.0, "DP1 PP10": 4.0, "TP7": 9.0}
+    assert by_stage(by_rank) == {0: 5.0, 10: 4.0}
+    assert by_stage(by_rank, min) == {0: 3.0, 10: 4.0}
