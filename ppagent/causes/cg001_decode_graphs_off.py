@@ -21,7 +21,7 @@ Remedies
 """
 
 from ppagent.causes.cause import Advice, Change, Observation, Probe, Remedy
-from ppagent.causes.graphs import asked_off, effective_off, forced_off, graph_share, launch_seen
+from ppagent.causes.graphs import asked_off, effective_off, forced_off, graph_share, launch_seen, switched_off
 from ppagent.causes.situation import no_cuda
 from ppagent.causes.traced import traced_graph_share
 from ppagent.evidence.facts import Facts
@@ -53,7 +53,7 @@ class DecodeGraphsOff:
         return (Probe("logs.decode", "decode lines say whether steps run from a graph", 0),)
 
     def advise(self, facts: Facts) -> Advice:
-        switch = asked_off(facts) or effective_off(facts)
+        switch = switched_off(facts)
         if switch is None:
             return Advice()
         free = _free_gib(facts)

@@ -21,7 +21,7 @@ Remedies
 """
 
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.graphs import asked_off, effective_off, forced_off, graph_share, size_for
+from ppagent.causes.graphs import forced_off, graph_share, size_for, switched_off
 from ppagent.causes.situation import graph_ceiling, no_cuda
 from ppagent.causes.traced import traced_graph_share
 from ppagent.evidence.facts import Facts
@@ -44,7 +44,7 @@ class BatchAboveGraphs:
         without = no_cuda(facts)
         if without is not None:
             return (Observation(f"{without.says}: there is no CUDA graph to exceed", without.cites, 0.005, 0.5),)
-        off = asked_off(facts) or effective_off(facts)
+        off = switched_off(facts)
         if off is not None:
             return (Observation(f"graphs are off altogether ({off.flag})", off.cites, 0.01, 0.4),)
         forced = forced_off(facts)

@@ -20,7 +20,7 @@ Remedies
 """
 
 from ppagent.causes.cause import Advice, Change, Observation, Probe, Remedy
-from ppagent.causes.graphs import asked_off, effective_off, forced_off, graph_share, size_for
+from ppagent.causes.graphs import forced_off, graph_share, size_for, switched_off
 from ppagent.causes.situation import data_parallel, graph_ceiling, no_cuda
 from ppagent.evidence.facts import Facts
 
@@ -41,7 +41,7 @@ class RanksDisagree:
         attention = facts.arg_flag("enable_dp_attention") or (facts.arg_number("attn_dp_size") or 1) > 1
         if ranks.value < 2 or not attention:
             return (Observation("there is no DP attention", ranks.cites, 0.005, 0.6),)
-        off = asked_off(facts) or effective_off(facts)
+        off = switched_off(facts)
         forced = forced_off(facts)
         if off is not None or forced is not None:
             cites = off.cites if off is not None else forced.cites if forced is not None else ()

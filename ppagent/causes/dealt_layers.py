@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ppagent.causes.graphs import asked_off, effective_off, forced_off
+from ppagent.causes.graphs import graphs_off
 from ppagent.causes.physics import measured_levels, roofline_of, stage_costs_of
 from ppagent.causes.pool_fit import fit_said, weight_limit_gib
 from ppagent.causes.split import Split
@@ -43,8 +43,7 @@ def dealt(facts: Facts, split: Split) -> Dealt | None:
         roofline = None
     if costs is not None:
         return by_times(facts, costs, roofline)
-    off = (asked_off(facts), effective_off(facts), forced_off(facts))
-    if roofline is not None and min(split.layers) > 0 and all(each is None for each in off):
+    if roofline is not None and min(split.layers) > 0 and not graphs_off(facts):
         return _by_bytes(facts, split, roofline)
     return _by_number(facts, split)
 

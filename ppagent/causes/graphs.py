@@ -40,6 +40,16 @@ def effective_off(facts: Facts) -> OffSwitch | None:
     return _off(facts, "args")
 
 
+def switched_off(facts: Facts) -> OffSwitch | None:
+    """The setting that switches decode graphs off: of the launch where it was seen, else the server's own argument."""
+    return asked_off(facts) or effective_off(facts)
+
+
+def graphs_off(facts: Facts) -> bool:
+    """Whether anything known says that decode runs without graphs: it was asked for, is in effect, or is forced."""
+    return switched_off(facts) is not None or forced_off(facts) is not None
+
+
 def _off(facts: Facts, prefix: str) -> OffSwitch | None:
     for field in ("disable_cuda_graph", "disable_decode_cuda_graph"):
         fact = facts.get(f"{prefix}.{field}")

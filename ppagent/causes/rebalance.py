@@ -3,7 +3,7 @@ taken, else by bytes and bandwidth, where the LM head counts for the last stage.
 
 from ppagent.causes.cause import Change, Remedy
 from ppagent.causes.dealt_layers import Dealt, by_times, prefill_effect
-from ppagent.causes.graphs import asked_off, effective_off, forced_off
+from ppagent.causes.graphs import graphs_off
 from ppagent.causes.physics import roofline_of, stage_costs_of
 from ppagent.causes.pool_fit import fit_said, weight_limit_gib
 from ppagent.causes.split import Split, layer_split
@@ -46,8 +46,7 @@ def better_split(cause: str, facts: Facts, filled: float, requests: float) -> Re
 def _lasting_costs(facts: Facts) -> StageCosts | None:
     """The stages' own times, where they hold after the restart too: a restart that brings graphs takes the launches out
     of all of them but those that a trace shows of the kernels alone."""
-    off = (asked_off(facts), effective_off(facts), forced_off(facts))
-    if any(each is not None for each in off) and busy_shares(facts)[0] != TRACED:
+    if graphs_off(facts) and busy_shares(facts)[0] != TRACED:
         return None
     return stage_costs_of(facts)
 

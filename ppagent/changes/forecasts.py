@@ -6,7 +6,7 @@ Only changes that the pipeline model can price get one, and never without a meas
 from dataclasses import replace
 
 from ppagent.causes.cause import Change
-from ppagent.causes.graphs import OFF_SWITCHES, asked_off, effective_off, forced_off
+from ppagent.causes.graphs import OFF_SWITCHES, graphs_off
 from ppagent.causes.physics import measured_levels, ring_of, roofline_of
 from ppagent.causes.situation import no_cuda
 from ppagent.causes.split import layer_split
@@ -49,7 +49,7 @@ def server_of(facts: Facts) -> Server | None:
     now = Settings(
         slot_limit=ring.slot_limit,
         async_depth=ring.slots - ring.stages,
-        graph=_graphs_on(facts),
+        graph=not graphs_off(facts) and no_cuda(facts) is None,
         split=split.layers if split is not None else None,
     )
     return Server(ring.levels, ring.stages, now, roofline if fits else None, shared_host=ring.shared_host, seen=ring)
@@ -92,8 +92,3 @@ def _forecast(change: Change, facts: Facts, concurrency: int) -> Forecast | None
         return what_if(server, then, concurrency)
     except ValueError:  # the model says what it lacks
         return None
-
-
-def _graphs_on(facts: Facts) -> bool:
-    off = (effective_off(facts), asked_off(facts), forced_off(facts), no_cuda(facts))
-    return all(each is None for each in off)
