@@ -1,5 +1,6 @@
 """Another layer split for uneven stages: by the stages' own times, else by bytes, else by the number of layers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ppagent.causes.graphs import graphs_off
@@ -61,11 +62,23 @@ def by_times(facts: Facts, costs: StageCosts, roofline: Roofline | None) -> Deal
     if roofline is not None:
         most = most_layers(roofline, len(costs.layers), weight_limit_gib(facts, roofline))
     better = costs.best_split(most)
-    if better is None or max(costs.times) < WORTH_FROM * max(costs.times_of(better)):
+    if better is None or not faster(costs.times, costs.times_of(better), WORTH_FROM):
         return None
     then = max(costs.times_of(better)) / max(costs.times)
     says = f"by the stages' own times ({costs.source}): the longest then takes {then:.0%} of what it takes now"
-    return Dealt(better, says, (*_slow_card(costs), fit_said(facts, costs.layers, better)))
+    return fitted(facts, costs.layers, better, says, _slow_card(costs))
+
+
+def faster(now: Sequence[float], then: Sequence[float], worth_from: float) -> bool:
+    """Whether the longest of the stage times `now` is `worth_from` times the longest `then`, or more."""
+    return max(now) >= worth_from * max(then)
+
+
+def fitted(
+    facts: Facts, now: tuple[int, ...], then: tuple[int, ...], made_by: str, risks: tuple[str, ...] = ()
+) -> Dealt:
+    """The split `then` with what it does to the memory of the cards, after the other `risks`."""
+    return Dealt(then, made_by, (*risks, fit_said(facts, now, then)))
 
 
 def _by_bytes(facts: Facts, split: Split, roofline: Roofline) -> Dealt | None:
@@ -77,12 +90,12 @@ def _by_bytes(facts: Facts, split: Split, roofline: Roofline) -> Dealt | None:
     times = tuple(ms + per_layer_ms * count for ms, count in zip(least, split.layers, strict=True))
     costs = StageCosts(split.layers, times, roofline.head_ms() / times[-1])
     better = costs.best_split(most_layers(roofline, len(split.layers), weight_limit_gib(facts, roofline)))
-    if better is None or max(times) < WORTH_FROM * max(costs.times_of(better)):
+    if better is None or not faster(times, costs.times_of(better), WORTH_FROM):
         return None
     what = f"the bytes of a step and a turn of {turns[0]:.3g} ms" if turns else "the bytes of a step"
     then_ms = max(costs.times_of(better))
     says = f"by {what}, no stage was timed: the longest then takes {then_ms:.3g} ms, {max(times):.3g} ms now"
-    return Dealt(better, says, (fit_said(facts, split.layers, better),))
+    return fitted(facts, split.layers, better, says)
 
 
 def _by_number(facts: Facts, split: Split) -> Dealt | None:
@@ -91,7 +104,7 @@ def _by_number(facts: Facts, split: Split) -> Dealt | None:
     even = tuple(base + 1 if stage < extra else base for stage in range(len(split.layers)))
     if even == split.layers:
         return None
-    return Dealt(even, "by their number alone: no stage was timed", (fit_said(facts, split.layers, even),))
+    return fitted(facts, split.layers, even, "by their number alone: no stage was timed")
 
 
 def _slow_card(costs: StageCosts) -> tuple[str, ...]:

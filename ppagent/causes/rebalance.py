@@ -2,10 +2,10 @@
 taken, else by bytes and bandwidth, where the LM head counts for the last stage."""
 
 from ppagent.causes.cause import Change, Remedy
-from ppagent.causes.dealt_layers import Dealt, by_times, prefill_effect
+from ppagent.causes.dealt_layers import Dealt, by_times, faster, fitted, prefill_effect
 from ppagent.causes.graphs import graphs_off
 from ppagent.causes.physics import roofline_of, stage_costs_of
-from ppagent.causes.pool_fit import fit_said, weight_limit_gib
+from ppagent.causes.pool_fit import weight_limit_gib
 from ppagent.causes.split import Split, layer_split
 from ppagent.causes.stage_times import TRACED, busy_shares
 from ppagent.evidence.facts import Facts
@@ -27,7 +27,9 @@ def better_split(cause: str, facts: Facts, filled: float, requests: float) -> Re
     if costs is not None:
         better = by_times(facts, costs, roofline)
     else:
-        better = None if roofline is None else _by_bytes(facts, roofline, split, max(1.0, requests / filled))
+        better = (
+            None if roofline is None else _by_each_layers_bytes(facts, roofline, split, max(1.0, requests / filled))
+        )
     if better is None:
         return None
     return Remedy(
@@ -51,13 +53,14 @@ def _lasting_costs(facts: Facts) -> StageCosts | None:
     return stage_costs_of(facts)
 
 
-def _by_bytes(facts: Facts, roofline: Roofline, split: Split, batch: float) -> Dealt | None:
+def _by_each_layers_bytes(facts: Facts, roofline: Roofline, split: Split, batch: float) -> Dealt | None:
+    """At peak bandwidth, where every layer counts with its own bytes: the stages' paces of `dealt` would spread them."""
     best = best_partition(roofline, len(split.layers), batch, weight_limit_gib(facts, roofline))
     now = describe_partition(roofline, split.layers, batch)
-    if best is None or max(now.stage_ms) < WORTH_FROM * max(best.stage_ms):
+    if best is None or not faster(now.stage_ms, best.stage_ms, WORTH_FROM):
         return None
     made_by = (
         f"by the bytes of a step: the longest stage takes {max(now.stage_ms):.2f} ms of peak bandwidth now, the LM "
         f"head of the last one counted, and {max(best.stage_ms):.2f} ms then"
     )
-    return Dealt(best.layers, made_by, (fit_said(facts, split.layers, best.layers),))
+    return fitted(facts, split.layers, best.layers, made_by)
