@@ -54,7 +54,7 @@ def _lasting_costs(facts: Facts) -> StageCosts | None:
 
 
 def _by_each_layers_bytes(facts: Facts, roofline: Roofline, split: Split, batch: float) -> Dealt | None:
-    """At peak bandwidth, where every layer counts with its own bytes: the stages' paces of `dealt` would spread them."""
+    """At peak bandwidth, each layer with its own bytes: a pace for each stage, as in `dealt`, would spread them."""
     best = best_partition(roofline, len(split.layers), batch, weight_limit_gib(facts, roofline))
     now = describe_partition(roofline, split.layers, batch)
     if best is None or not faster(now.stage_ms, best.stage_ms, WORTH_FROM):
