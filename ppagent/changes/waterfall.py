@@ -6,6 +6,7 @@ from dataclasses import replace
 from ppagent.causes.situation import spread_limit
 from ppagent.changes.forecasts import server_of
 from ppagent.evidence.facts import Facts
+from ppagent.model.ring import turn_of
 from ppagent.model.roofline import Roofline
 from ppagent.model.waterfall import UNEXPLAINED, Level, Step, build_waterfall, rounded
 from ppagent.model.whatif import Server, what_if
@@ -87,4 +88,4 @@ def _uneven(server: Server, roofline: Roofline, split: tuple[int, ...], requests
     if measured is not None:
         times_ms = tuple(roofline.ring_ms(batch) * share for share in measured.shares_of(split))
         label = "uneven stages, by their own times"
-    return Level(UNEVEN, 1000 * requests / max(sum(times_ms), filled * max(times_ms)), label)
+    return Level(UNEVEN, 1000 * requests / turn_of(times_ms, filled), label)

@@ -124,6 +124,12 @@ class Ring:
         return self.slots / (self.slots - 1) * (chain_ms + later[-1].device_ms(batch) + self.return_ms + self.hop_ms)
 
 
+def turn_of(stage_times: Sequence[float], filled: int) -> float:
+    """A turn of `filled` slots in the unit of `stage_times`, nothing beside the stages counted: all of them one after
+    another, or more where the slowest has the longer way through the slots."""
+    return max(sum(stage_times), filled * max(stage_times))
+
+
 def equal_ring(
     stages: int,
     base_ms: float,

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ppagent.model.other_axis import ALL_REDUCE_MS, REACHED
+from ppagent.model.ring import turn_of
 from ppagent.model.roofline import Roofline
 
 BEYOND_BYTES_MS = (0.125, 0.144)
@@ -51,7 +52,7 @@ def rates(roofline: Roofline, split: Sequence[int], requests: int) -> Rates:
     """tok/s of `requests`, low and high, dealt evenly over the slots."""
     filled = min(requests, len(split))
     least_ms = roofline.stage_ms(split, requests / filled)
-    turns_ms = [_turn_ms(times, filled) for times in _readings(least_ms, split, roofline.tp)]
+    turns_ms = [turn_of(times, filled) for times in _readings(least_ms, split, roofline.tp)]
     return 1000.0 * requests / max(turns_ms), 1000.0 * requests / min(turns_ms)
 
 
@@ -63,7 +64,3 @@ def _readings(least_ms: Sequence[float], split: Sequence[int], tp: int) -> list[
     paid_ms = reduce_ms - less_ms
     goes = [[(ms + paid_ms * n) / share for ms, n in zip(least_ms, split, strict=True)] for share in REACHED]
     return stays + goes
-
-
-def _turn_ms(times_ms: Sequence[float], filled: int) -> float:
-    return max(sum(times_ms), filled * max(times_ms))

@@ -5,6 +5,7 @@ from dataclasses import replace
 from ppagent.model.deployment import Deployment, Shares
 from ppagent.model.forecast import Forecast, throughput_forecast
 from ppagent.model.regime import assumptions
+from ppagent.model.ring import turn_of
 from ppagent.model.spread import forecast_limit
 
 # A change is said to do something from here on.
@@ -32,15 +33,10 @@ def forecast_split(deployment: Deployment, shares: tuple[Shares, ...], concurren
     for fill in deployment.fill:
         filled = max(1, round(deployment.filled(concurrency, fill)))
         for now, then in zip(deployment.shares, shares, strict=False):
-            gain = _turn(now, filled) / _turn(then, filled)
+            gain = turn_of(now, filled) / turn_of(then, filled)
             rates += [baseline * gain, 1000.0 * running / (ring_ms / gain + rest_ms)]
     notes = assumptions(deployment, concurrency)
     if max(rates) < MOVES * baseline and min(rates) * MOVES > baseline:
         regime = "the slots that are filled now do not wait for the slowest stage, so a split by itself changes little"
         return throughput_forecast(concurrency, baseline, rates, regime, notes, floor=(0.05, 0.02))
     return throughput_forecast(concurrency, baseline, rates, "the slowest stage paces the slots that are filled", notes)
-
-
-def _turn(shares: Shares, filled: int) -> float:
-    """A turn in the shares' unit: more than the stages together where the slowest of them paces the slots."""
-    return max(sum(shares), filled * max(shares))

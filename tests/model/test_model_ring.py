@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppagent.model.ring import Ring, Stage, equal_ring, shared_ring
+from ppagent.model.ring import Ring, Stage, equal_ring, shared_ring, turn_of
 
 
 def uneven(layers: list[int], per_request_ms: float = 0.02) -> Ring:
@@ -16,6 +16,12 @@ def test_one_filled_slot_turns_in_the_sum_of_its_stages() -> None:
     assert ring.turn_ms(1, 1) == pytest.approx(384)
     assert ring.turn_ms(1, 8) == pytest.approx(8 * (40 + 64))
     assert ring.tokens_per_s(1, 8) == pytest.approx(9.615, abs=0.01)
+
+
+def test_the_slowest_stage_paces_a_turn_only_where_it_has_the_longer_way() -> None:
+    assert turn_of((2, 3, 5), 1) == 10
+    assert turn_of((2, 3, 5), 2) == 10
+    assert turn_of((2, 3, 5), 3) == 15
 
 
 def test_a_full_ring_serves_a_request_a_stage_in_the_time_of_one() -> None:
