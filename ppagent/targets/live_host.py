@@ -15,7 +15,7 @@ from ppagent.targets.remote.forms import environment_text, launch_text, processe
 from ppagent.targets.remote.gpus import Cards, sample_cards
 from ppagent.targets.remote.host_forms import host_text, kernel_text, packages_text, topology_text
 from ppagent.targets.remote.inside import interpreter
-from ppagent.targets.remote.inspection import Inspection, inspect_server
+from ppagent.targets.remote.inspection import Inspection, inspect_server, no_package
 from ppagent.targets.remote.link import Link, Ran
 from ppagent.targets.remote.log_place import LogPlace, log_place
 from ppagent.targets.remote.log_stream import read_log
@@ -230,7 +230,7 @@ class LiveHost:
         match artifact:
             case Artifact.VERSION:
                 if not found.version:
-                    raise NotRecorded(f"sglang is not installed for the Python of process {self.server.launcher.pid}")
+                    raise no_package(self.server, self.who)
                 return f"{found.version}\n"
             case Artifact.PACKAGES:
                 return packages_text(found.packages, found.torch_cuda, self._survey, None)
@@ -242,5 +242,5 @@ class LiveHost:
     def _source(self) -> RemoteSource:
         found = self._inspection
         if not found.package:
-            raise NotRecorded(f"sglang was not found by the Python of process {self.server.launcher.pid}")
+            raise no_package(self.server, self.who)
         return RemoteSource(self.link, found.package, self.server.enter, interpreter(self.server))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ppagent.errors import NotRecorded, ToolError
-from ppagent.targets.remote.inspection import Inspection, inspect_server
+from ppagent.targets.remote.inspection import Inspection, inspect_server, no_package
 from ppagent.targets.remote.link import Link
 from ppagent.targets.remote.local_link import LocalLink
 from ppagent.targets.remote.processes import Process
@@ -113,3 +113,15 @@ def test_a_container_is_asked_inside(tmp_path: Path, monkeypatch: pytest.MonkeyP
     other = server(groups=f"0::/system.slice/docker-{'cd' * 32}.scope")
     with pytest.raises(ToolError, match="in container cdcdcdcdcdcd.*sudo docker exec cdcdcdcdcdcd"):
         inspect_server(LocalLink(), other, "me")
+
+
+def test_what_may_not_be_read_is_not_said_to_be_missing() -> None:
+    theirs = server(env={}, cwd="", env_read=False, user="sgl")
+    assert str(no_package(theirs, "joe")) == (
+        f"sglang is not among what {sys.executable} has installed, and where else process 10 (of sgl) takes it from, "
+        "its PYTHONPATH and its folder, may not be read by joe; log in as sgl"
+    )
+    assert not isinstance(no_package(theirs, "joe"), NotRecorded)
+    seen = no_package(server(env_read=True), "sgl")
+    assert isinstance(seen, NotRecorded)
+    assert "is not installed for the Python of process 10" in str(seen)

@@ -5,17 +5,18 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ppagent.errors import ToolError
+from ppagent.errors import NotRecorded, ToolError
 from ppagent.targets.remote.local_link import LocalLink
 from ppagent.targets.remote.log_place import LogPlace, log_place
 from ppagent.targets.remote.log_stream import read_log
 from ppagent.targets.remote.pods import Pod, pod_of
 from ppagent.targets.remote.processes import Process
-from ppagent.targets.remote.sections import Section, Sections
+from ppagent.targets.remote.sections import Section, Sections, script
 from ppagent.targets.remote.servers import Server
 from tests.fixtures.kube_api import CONTAINER, NAMESPACE, POD, KubeApi
 
@@ -195,7 +196,8 @@ def _entry(at_us: int, number: int, fields: str, message: str) -> str:
 @JOURNAL
 def test_the_journal_of_a_unit_is_read_from_the_start_of_the_server_on(journal: None) -> None:
     units = "0::/system.slice/sglang.service"
-    lines = list(read_log(LocalLink(), place_of(_to_journal(units, 95.0))))
+    place = place_of(_to_journal(units, 95.0))
+    lines = list(read_log(LocalLink(), place))
     assert lines[-1] == b"sglang.service 299\n"
     assert 90 <= len(lines) <= 101
     assert all(line.startswith(b"sglang.service ") for line in lines)
@@ -208,6 +210,40 @@ def test_a_unit_of_a_persons_own_manager_is_found(journal: None) -> None:
     assert place.by_hand == "sudo journalctl --user-unit mine.service"
 
 
+@JOURNAL
+def test_a_journal_that_is_read_long_after_the_look_at_the_host_still_begins_with_the_launch(journal: None) -> None:
+    found = _to_journal("0::/system.slice/sglang.service", 95.0)
+    looked_at_long_ago = replace(found, launcher=replace(found.launcher, age_s=1.0))
+    assert len(list(read_log(LocalLink(), place_of(looked_at_long_ago)))) >= 90
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind", "says"),
+    [
+        (0o644, NotRecorded, r"of local is not kept: the journal holds nothing of it since"),
+        pytest.param(
+            0, ToolError, "Permission denied: the journal is for root .*; `sudo journalctl -u x.service` would give it",
+            marks=pytest.mark.skipif(os.getuid() == 0, reason="root may read everything"),
+        ),
+    ],
+)  # fmt: skip
+def test_an_empty_journal_is_told_from_one_that_may_not_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, kind: type[ToolError], says: str
+) -> None:
+    """journalctl prints nothing and ends with status 0 in both cases (systemd 252)."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "journalctl").symlink_to("/bin/true")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
+    held = tmp_path / "journal" / "id" / "system.journal"
+    held.parent.mkdir(parents=True)
+    held.touch(mode)
+    there = script("log.sh").replace("/var/log/journal", f"{tmp_path}/journal").replace("/run/log/journal", "/none")
+    monkeypatch.setattr("ppagent.targets.remote.log_stream.script", lambda name: there)
+    with pytest.raises(kind, match=says):
+        list(read_log(LocalLink(), place_of(_to_journal("0::/system.slice/x.service", 5.0))))
+
+
 def _to_journal(groups: str, age_s: float) -> Server:
-    launcher = Process(77, 1, ("python",), groups=groups, outputs={2: "socket:[9]"}, age_s=age_s)
+    up_s = float(Path("/proc/uptime").read_text().split()[0])
+    launcher = Process(77, 1, ("python",), groups=groups, outputs={2: "socket:[9]"}, started_s=up_s - age_s)
     return Server(launcher, (), 30000, "127.0.0.1")

@@ -167,9 +167,9 @@ def test_a_named_log_file_counts_first() -> None:
 
 
 def test_journals_and_containers_keep_logs_too() -> None:
-    unit = server(groups="0::/system.slice/llm.service", outputs={2: "socket:[9]"}, age_s=100.0)
+    unit = server(groups="0::/system.slice/llm.service", outputs={2: "socket:[9]"}, age_s=100.0, started_s=7000.5)
     assert log_place(unit, {}, ME) == LogPlace(
-        "journal", "llm.service", "journalctl -u llm.service", 105, ("_SYSTEMD_UNIT",)
+        "journal", "llm.service", "journalctl -u llm.service", 7000, ("_SYSTEMD_UNIT",)
     )
     docker = server(groups=f"0::/docker/{'ab' * 32}", outputs={2: "pipe:[9]"})
     assert log_place(docker, {}, ME).kind == "docker"
@@ -244,7 +244,7 @@ def test_what_the_survey_reads_becomes_processes() -> None:
     assert first.outputs == {2: "/logs/a b"}
     assert first.env == {"NCCL_DEBUG": "INFO", "ODD": "a=b"}
     assert first.sockets == {"socket:[5]"}
-    assert (first.cpu_percent, first.age_s) == (100.0, 90.0)
+    assert (first.cpu_percent, first.age_s, first.started_s) == (100.0, 90.0, 10.0)
     assert first.threads == (Thread(12, "sglang::sch) edul", 50.0),)
     assert (second.title, second.cpu_percent, second.env_read) == ("sglang::scheduler_PP0", 5.0, False)
     assert second.cmdline == ("sglang::scheduler_PP0",)

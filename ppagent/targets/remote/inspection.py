@@ -54,6 +54,19 @@ def inspect_server(link: Link, server: Server, who: str) -> Inspection:
     )
 
 
+def no_package(server: Server, who: str) -> ToolError:
+    """Why no sglang was found by the server's Python, though it runs one: where its variables and its folder may not
+    be read, it may be where these lead (PYTHONPATH)."""
+    launcher = server.launcher
+    if launcher.env_read and launcher.cwd:
+        return NotRecorded(f"sglang is not installed for the Python of process {launcher.pid}")
+    user = launcher.user or "another user"
+    return ToolError(
+        f"sglang is not among what {interpreter(server)} has installed, and where else process {launcher.pid} (of "
+        f"{user}) takes it from, its PYTHONPATH and its folder, may not be read by {who}; log in as {user}"
+    )
+
+
 def _question(server: Server) -> dict[str, object]:
     launcher = server.launcher
     env, home = launcher.env, launcher.env.get("HOME", "")

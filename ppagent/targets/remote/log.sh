@@ -1,10 +1,14 @@
 # The beginning of a server's last launch and the end of its log: a line of sizes, then the two pieces.
-# Arguments: kind, name, seconds since the start, most bytes of the beginning, most bytes of the end, and what more the
+# Arguments: kind, name, when the server was started (seconds since the host was), most bytes of the beginning, most bytes of the end, and what more the
 # kind needs: a journal the field of the unit; a pod its log on the node, its namespace, its name and its container.
 LC_ALL=C; export LC_ALL
-k=$1 f=$2 age=$3 h=$4 t=$5
+k=$1 f=$2 start=$3 h=$4 t=$5
 ends() { echo "piped 0 0 $h"; "$@" | { head -c "$h"; tail -c "$t"; }; exit; }
 both() { "$@" 2>&1; }
+may_read_journal() {
+  for j in /var/log/journal/*/system.journal /run/log/journal/*/system.journal; do [ -e "$j" ] && [ ! -r "$j" ] && return 1; done
+  return 0
+}
 unwrapped() { awk '{ p = $3 == "P"; sub(/^[^ ]+ [^ ]+ [FP] /, ""); printf "%s%s", $0, p ? "" : "\n" }' "$1"; }
 # kubectl writes its cache nowhere.
 kube() { timeout -k 1 60 kubectl --cache-dir=/dev/null "$@"; }
@@ -25,7 +29,10 @@ case $k in
     ends kube logs ${s:+-n "$s"} "$p" ${c:+-c "$c"} ;;
   journal)
     command -v journalctl >/dev/null || { echo "journalctl is not there" >&2; exit 1; }
-    [ "$age" -gt 0 ] && since="-S-${age}s" || since=-b
+    read -r up _ </proc/uptime
+    [ "$start" -gt 0 ] && since="-S-$((${up%.*} - start + 5))s" || since=-b
+    # Told only where nothing comes: journalctl is silent about both; what it does complain of comes later and counts.
+    if may_read_journal; then echo "the journal holds nothing of it"; else echo "Permission denied: the journal is for root and the groups systemd-journal and adm"; fi >&2
     ends journalctl -q --no-pager -o cat "$since" "$6=$f" ;;
 esac
 n=$(stat -Lc %s -- "$f") || exit

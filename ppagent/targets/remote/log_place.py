@@ -13,7 +13,7 @@ _TERMINAL = re.compile(r"/dev/(?:pts/|tty|console)")
 
 @dataclass(frozen=True)
 class LogPlace:
-    """How a log is read: `file` by path, `journal` by unit and age, `docker` and `podman` by container, `pod` by its
+    """How a log is read: `file` by path, `journal` by unit and start, `docker` and `podman` by container, `pod` by its
     container's id."""
 
     kind: str
@@ -21,7 +21,7 @@ class LogPlace:
     shown: str
     """The place as a person would name it."""
     since_s: int = 0
-    """For a journal: how many seconds ago the server was started."""
+    """For a journal: when the server was started, in seconds since the host was, which stays true until it is read."""
     more: tuple[str, ...] = ()
     """For a journal the field that holds the unit; for a pod the log on its node, namespace, pod and container, as far
     as they are known."""
@@ -90,10 +90,9 @@ def _kept_elsewhere(server: Server, who: str, pod: Pod | None) -> LogPlace:
 
 def _journal(server: Server) -> LogPlace:
     """A unit of a person's own manager stands in another field than one of the system's (systemd.journal-fields(7))."""
-    age_s = int(server.launcher.age_s or 0)
     own = "/user@" in server.launcher.groups
     field, shown = ("_SYSTEMD_USER_UNIT", "--user-unit") if own else ("_SYSTEMD_UNIT", "-u")
-    since_s = age_s + 5 if age_s else 0
+    since_s = int(server.launcher.started_s or 0)
     return LogPlace("journal", server.unit, f"journalctl {shown} {server.unit}", since_s, (field,))
 
 

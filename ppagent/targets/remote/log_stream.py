@@ -171,5 +171,7 @@ class _Source:
         if self._running.end is not End.EXITED:
             return ToolError(f"the log ({place.shown}) of {link.name} was not read: {self._running.end.value}")
         why = said[-1] if said else "it is empty, or rights to read it are missing"
+        if "holds nothing" in why:
+            return NotRecorded(f"the log ({place.shown}) of {link.name} is not kept: {why} since the server started")
         kind = NotRecorded if "No such file" in why else ToolError
         return kind(f"the log ({place.shown}) of {link.name} cannot be read: {why}; `{place.by_hand}` would give it")

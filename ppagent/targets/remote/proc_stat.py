@@ -37,6 +37,12 @@ def clock_of(text: str) -> tuple[float, int]:
     return uptime_of(text), int(lines[1])
 
 
+def started_of(text: str) -> dict[int, float]:
+    """When each process was started, in seconds since the host was."""
+    _, per_s = clock_of(text)
+    return {pid: stat.started / per_s for pid, stat in stats_of(text).items()} if per_s else {}
+
+
 def uptime_of(text: str) -> float:
     """Seconds since the host started."""
     match = re.match(r"\s*(\d+(?:\.\d+)?)", text)

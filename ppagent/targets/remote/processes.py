@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ppagent.targets.remote.proc_stat import clock_of, stats_of, tasks_of, uptime_of
+from ppagent.targets.remote.proc_stat import clock_of, started_of, stats_of, tasks_of, uptime_of
 from ppagent.targets.remote.sections import Sections
 
 BUSY_THREAD_PERCENT = 5.0
@@ -47,6 +47,8 @@ class Process:
     affinity: str = ""
     cpu_percent: float | None = None
     age_s: float | None = None
+    started_s: float | None = None
+    """When it was started, in seconds since its host was: unlike an age it stays true while time goes by."""
     threads: tuple[Thread, ...] = ()
 
     @property
@@ -65,7 +67,8 @@ def read_processes(survey: Sections) -> tuple[Process, ...]:
     groups = _lines_by_pid(survey, "groups")
     addresses, namespaces = _lines_by_pid(survey, "addresses"), _lines_by_pid(survey, "pods")
     affinity = _by_pid(survey, "status", r"/proc/(\d+)/status:Cpus_allowed_list:\s*(\S+)")
-    use, age = _use(survey), _age(survey)
+    use, ticks = _use(survey), _section(survey, "ticks1")
+    now_s, started = uptime_of(ticks), started_of(ticks)
     threads = _threads(survey)
     return tuple(
         Process(
@@ -84,7 +87,8 @@ def read_processes(survey: Sections) -> tuple[Process, ...]:
             namespace=namespaces.get(pid, ""),
             affinity=affinity.get(pid, ""),
             cpu_percent=use.get(pid),
-            age_s=age.get(pid),
+            age_s=now_s - started[pid] if pid in started else None,
+            started_s=started.get(pid),
             threads=threads.get(pid, ()),
         )
         for pid, cmdline in sorted(words.items())
@@ -174,12 +178,6 @@ def _use(survey: Sections) -> dict[int, float]:
     before, after = stats_of(first), stats_of(second)
     share = 100.0 / per_s / (ended - began)
     return {pid: round((after[pid].ticks - before[pid].ticks) * share, 1) for pid in before.keys() & after.keys()}
-
-
-def _age(survey: Sections) -> dict[int, float]:
-    text = _section(survey, "ticks1")
-    now, per_s = clock_of(text)
-    return {pid: now - stat.started / per_s for pid, stat in stats_of(text).items()} if per_s else {}
 
 
 def _threads(survey: Sections) -> dict[int, tuple[Thread, ...]]:
