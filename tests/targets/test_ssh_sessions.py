@@ -13,8 +13,9 @@ import pytest
 from ppagent.errors import ToolError
 from ppagent.targets.remote.address import Address
 from ppagent.targets.remote.link import End, LinkLost, Ran, run
+from ppagent.targets.remote.ssh_door import waiting
 from ppagent.targets.remote.ssh_link import SshLink
-from ppagent.targets.remote.ssh_sessions import _WAITING, MOST_CHANNELS
+from ppagent.targets.remote.ssh_sessions import MOST_CHANNELS
 from tests.fixtures.sshd import MISSING, Sshd, processes
 
 
@@ -128,8 +129,12 @@ def test_any_login_shell_starts_the_one_that_waits(shell: str) -> None:
         pytest.skip(f"there is no {shell}")
     line = b"printf '%s|' 'a b' 'it'\"'\"'s' '$x' '!y' 'new\nline'"
     done = subprocess.run(
-        [shell, "-c", _WAITING], input=b"%d\n%bunread" % (len(line), line), capture_output=True, timeout=30, check=False
+        [shell, "-c", waiting("@@0")],
+        input=b"%d\n%bunread" % (len(line), line),
+        capture_output=True,
+        timeout=30,
+        check=False,
     )
-    assert (done.stdout, done.returncode) == (b"a b|it's|$x|!y|new\nline|", 0)
-    silent = subprocess.run([shell, "-c", _WAITING], input=b"", capture_output=True, timeout=30, check=False)
-    assert (silent.stdout, silent.stderr) == (b"", b"")
+    assert (done.stdout, done.returncode) == (b"@@0\na b|it's|$x|!y|new\nline|", 0)
+    silent = subprocess.run([shell, "-c", waiting("@@0")], input=b"", capture_output=True, timeout=30, check=False)
+    assert (silent.stdout, silent.stderr) == (b"@@0\n", b"@@0\n")

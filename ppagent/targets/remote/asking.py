@@ -1,4 +1,5 @@
-"""Asking the person at the terminal for what must not be shown, stored, or given on a command line."""
+"""The person at the terminal: asked for what must not be shown, stored, or given on a command line, and told why
+nothing happens."""
 
 import getpass
 import sys
@@ -27,6 +28,12 @@ STAGE = Stage()
 def asker() -> AskSecret | None:
     """Who can be asked; None where nobody sits at a terminal."""
     return _ask if sys.stdin.isatty() and sys.stderr.isatty() else None
+
+
+def tell(sentence: str) -> None:
+    """Says on standard error what is being waited for, where nobody would know otherwise."""
+    with _ONE_AT_A_TIME, STAGE.aside():
+        sys.stderr.write(f"ppagent: {sentence}.\n")
 
 
 def _ask(prompt: str) -> str:

@@ -32,6 +32,7 @@ class End(Enum):
     TIMED_OUT = "its time was up"
     CUT = "it wrote more than is read"
     LOST = "the connection was lost"
+    NOT_READY = "the account's shell was not ready to run it (what do its startup files do, such as ~/.bashrc?)"
 
 
 @dataclass(frozen=True)

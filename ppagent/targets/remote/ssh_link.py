@@ -15,6 +15,7 @@ from ppagent.targets.remote.asking import AskSecret
 from ppagent.targets.remote.leash import TIME_UP, leashed
 from ppagent.targets.remote.link import GRACE_S, End, LinkLost, Running, Stream
 from ppagent.targets.remote.ssh_connect import Connection, connect
+from ppagent.targets.remote.ssh_door import SHELL_S, SLOW_S, Door
 from ppagent.targets.remote.ssh_sessions import Sessions
 
 _PIECE = 1 << 16
@@ -86,7 +87,9 @@ class SshRun:
         self._sessions = sessions
         self._heard = heard
         self._closed = False
+        self._door = Door(sessions.word)
         self._began = time.monotonic()
+        self._until = self._began + SHELL_S
 
     def pieces(self) -> Iterator[tuple[bool, bytes]]:
         try:
@@ -96,30 +99,48 @@ class SshRun:
 
     def _pieces(self) -> Iterator[tuple[bool, bytes]]:
         channel = self._channel
-        deadline = self._began + self._timeout_s + GRACE_S
         news = select.poll()
         news.register(channel.fileno(), select.POLLIN)
         while True:
             over = channel.eof_received or channel.closed
             waiting = (channel.recv_ready(), channel.recv_stderr_ready())
             if waiting[0]:
-                yield False, channel.recv(_PIECE)
+                yield from self._let_through(False, channel.recv(_PIECE))
             if waiting[1]:
-                yield True, channel.recv_stderr(_PIECE)
+                yield from self._let_through(True, channel.recv_stderr(_PIECE))
             if any(waiting):
                 self._heard()
                 continue
             if over:
                 break
-            left_s = deadline - time.monotonic()
+            left_s = self._until - time.monotonic()
             if left_s <= 0:
-                self.end = End.TIMED_OUT
+                self.end = End.TIMED_OUT if self._door.open else End.NOT_READY
                 return
-            news.poll(left_s * 1000)
-        self._settle(deadline)
+            news.poll(1000 * (left_s if self._door.open else min(left_s, self._before_telling_s())))
+        if self._door.before:
+            yield True, self._door.before
+        self._settle()
 
-    def _settle(self, deadline: float) -> None:
-        if not self._channel.status_event.wait(max(0.0, deadline - time.monotonic())):
+    def _let_through(self, is_error: bool, piece: bytes) -> Iterator[tuple[bool, bytes]]:
+        was_open = self._door.open
+        own = self._door.through(is_error, piece)
+        if self._door.open and not was_open:
+            self._began = time.monotonic()
+            self._until = self._began + self._timeout_s + GRACE_S
+        if own:
+            yield is_error, own
+
+    def _before_telling_s(self) -> float:
+        """How much longer the shell is waited for in silence."""
+        left_s = self._began + SLOW_S - time.monotonic()
+        if left_s > 0:
+            return left_s
+        self._sessions.patience.say()
+        return SHELL_S
+
+    def _settle(self) -> None:
+        if not self._channel.status_event.wait(max(0.0, self._until - time.monotonic())):
             self.end = End.TIMED_OUT
             return
         status = self._channel.exit_status

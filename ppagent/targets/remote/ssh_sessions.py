@@ -15,12 +15,11 @@ from paramiko.ssh_exception import ChannelException, SSHException
 from paramiko.transport import Transport
 
 from ppagent.errors import ToolError
+from ppagent.targets.remote.ssh_door import Patience, new_word, waiting
 
 MOST_CHANNELS = 4
 """sshd allows 10 sessions a connection (MaxSessions) and closes them late; 4 at a time never met its limit."""
 OPEN_S = 10.0
-_WAITING = """exec sh -c 'read -r n || exit; c=$(head -c "$n"; echo .); eval "exec ${c%.}"' ppagent"""
-"""One line, since the login shell that reads it may be any. It ends when the connection does."""
 _PATIENCE_S = (0.2, 0.5, 1.0, 0.0)
 """How long a refusal is waited out: sshd may not have closed the last session yet."""
 
@@ -35,6 +34,8 @@ class Sessions:
     def __init__(self, transport: Transport, name: str) -> None:
         self._transport = transport
         self._name = name
+        self.word = new_word()
+        self.patience = Patience(name)
         self._change = threading.Condition()
         self._most = MOST_CHANNELS
         self._spare: list[Channel] = []
@@ -130,11 +131,11 @@ class Sessions:
             if self._transport.is_active() and "Timeout" not in str(error):
                 raise Refused(str(error)) from error  # of two refusals at once paramiko tells the reason of one
             raise
-        _execute(self._transport, channel)
+        _execute(self._transport, channel, waiting(self.word))
         return channel
 
 
-def _execute(transport: Transport, channel: Channel) -> None:
+def _execute(transport: Transport, channel: Channel, command: str) -> None:
     """Starts the waiting shell, as `Channel.exec_command` does (RFC 4254, 6.5), but without waiting for the word that
     it runs: a refusal closes the channel."""
     message = Message()
@@ -142,5 +143,5 @@ def _execute(transport: Transport, channel: Channel) -> None:
     message.add_int(channel.remote_chanid)
     message.add_string("exec")
     message.add_boolean(True)
-    message.add_string(_WAITING)
+    message.add_string(command)
     transport._send_user_message(message)  # type: ignore[attr-defined]  # as Channel itself does
