@@ -1,11 +1,11 @@
-"""How a server is relaunched: by its process, by its systemd unit, or by hand with the commands for it."""
+"""How a server is relaunched: by its process, systemd unit or container, or by hand with the commands for it."""
 
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ppagent.ledger import new_id
+from ppagent.trials.container_way import container_way
 from ppagent.trials.launches import NewLaunch, why_not
 from ppagent.trials.machine import Keeper, Launched, Machine
 from ppagent.trials.unit import UnitMachine, unit_of, unit_trouble
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ppagent.targets.remote.link import Link
     from ppagent.targets.remote.servers import Server
 
-ASK_S = 15.0
 Prepare = Callable[[], tuple[Keeper, Launched]]
 
 
@@ -33,11 +32,11 @@ class Way:
 
 def way_of(link: "Link", server: "Server", launch: NewLaunch) -> Way:
     """The way for one server. Raises ToolError where its host cannot be asked."""
-    if server.container:
-        return Way(_container_commands(link, server, launch), why_not(server))
     reason = why_not(server)
     if reason:
         return Way((f"on every host, with its own --node-rank: {launch.new}",), reason)
+    if server.container:
+        return Way(*container_way(link, server, launch))
     if server.unit:
         return _unit_way(unit_of(link, server), server, launch)
 
@@ -75,32 +74,10 @@ def _unit_way(machine: UnitMachine, server: "Server", launch: NewLaunch) -> Way:
 
 
 def _unit_commands(machine: UnitMachine, content: str) -> tuple[str, ...]:
+    word = machine.word if machine.user or machine.uid == 0 else f"sudo {machine.word}"
     return (
-        f"{machine.word} edit {machine.unit}        # put in:",
+        f"{word} edit {machine.unit}        # put in:",
         *(f"    {line}" for line in content.splitlines()[1:]),
-        f"{machine.word} restart {machine.unit}",
-        f"{machine.word} edit {machine.unit}        # the way back: take it out again, and restart",
-    )
-
-
-def _container_commands(link: "Link", server: "Server", launch: NewLaunch) -> tuple[str, ...]:
-    if "kubepods" in server.launcher.groups:
-        return (
-            "kubectl edit deployment NAME            # or the statefulset or pod that runs it: its command becomes",
-            f"    {launch.new}",
-            "kubectl rollout undo deployment NAME    # the way back",
-        )
-    from ppagent.targets.remote.link import run
-
-    program = "podman" if "libpod" in server.launcher.groups else "docker"
-    short = server.container[:12]
-    asked = run(link, [program, "inspect", "-f", "{{.Config.Image}}", server.container], timeout_s=ASK_S)
-    image = shlex.quote(asked.text.strip()) if asked.ok and asked.text.strip() else "IMAGE"
-    return (
-        f"{program} inspect {short} > before.json   # how it was made: devices, volumes, ports, variables with keys",
-        f"{program} stop -t 60 {short}",
-        f"{program} run OPTIONS {image} \\",
-        f"    {launch.new}",
-        f"{program} rm -f NEW; {program} start {short}   # the way back",
-        "with compose instead: change `command:` of its service, then: docker compose up -d SERVICE",
+        f"{word} restart {machine.unit}",
+        f"{word} edit {machine.unit}        # the way back: take it out again, and restart",
     )

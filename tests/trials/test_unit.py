@@ -228,7 +228,9 @@ def test_a_unit_that_does_more_than_start_it_is_left_alone_and_the_commands_are_
     way = way_of(host, server(), launch())
     assert says in way.reason
     assert way.prepare is None
-    assert "systemctl edit sglang.service" in way.lines[0]
+    asked = "sudo systemctl" if host.uid else "systemctl"
+    assert way.lines[0].startswith(f"{asked} edit sglang.service ")
+    assert f"{asked} restart sglang.service" in way.lines
     assert any("--pp-max-micro-batch-size 1" in line for line in way.lines)
     assert host.files == {}
 
