@@ -19,13 +19,22 @@ from ppagent.model.stage_costs import StageCosts
 
 
 def measured_levels(facts: Facts) -> tuple[Level, ...]:
-    """Load levels for the model: recorded benchmarks, else what the user stated."""
+    """Load levels for the model: recorded benchmarks, else what the user stated, else the traffic that was there."""
     for name in ("bench.levels", "stated.levels"):
         rows = [_bench_row(row) for row in facts.items(name) if isinstance(row, dict)]
         found = levels_from_bench(rows)
         if found:
             return found
-    return ()
+    return levels_from_bench([_traffic_row(facts)])
+
+
+def _traffic_row(facts: Facts) -> dict[str, object]:
+    """The server's own counters as the one level that they are; empty where they were not seen under way."""
+    in_flight, turn_ms = facts.number("metrics.in_flight"), facts.number("metrics.itl_ms")
+    tokens_per_s = facts.number("metrics.streamed_rate")
+    if in_flight is None or turn_ms is None or tokens_per_s is None:
+        return {}
+    return {"max_concurrency": round(in_flight), "mean_itl_ms": turn_ms, "output_throughput": tokens_per_s}
 
 
 def _bench_row(row: Mapping[str, object]) -> dict[str, object]:

@@ -35,6 +35,8 @@ class Level:
 
 KEPT_UP = 0.6
 """Share of its clients' requests in flight below which a level is known by what was in flight."""
+FEW = 3
+"""From so many on, a mean number of requests in flight is told as a whole number."""
 
 
 def arguments_known(facts: Facts) -> bool:
@@ -144,7 +146,10 @@ def in_flight(facts: Facts) -> Known | None:
         return Known(top.concurrency, top.cites, f"{top.concurrency:g} requests in flight (load level)")
     fact = facts.first("stated.in_flight", "metrics.in_flight")
     if fact is not None and fact.number:
-        return Known(fact.number, (fact.evidence,), f"{fact.number:.3g} requests in flight")
+        if fact.name != "metrics.in_flight":
+            return Known(fact.number, (fact.evidence,), f"{fact.number:.3g} requests in flight")
+        whole = round(fact.number) if fact.number >= FEW else round(fact.number, 1)
+        return Known(whole, (fact.evidence,), f"about {whole:g} requests in flight (mean {fact.number:.3g})")
     return None
 
 

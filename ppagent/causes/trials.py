@@ -45,8 +45,9 @@ def _observed(row: Mapping[str, FactValue], cites: tuple[str, ...]) -> Observati
     if not before or after is None or noise is None or not cites:
         return None
     gain = after / before - 1
-    what = f"{_shown(row)} was tried: {before:.4g} to {after:.4g} tok/s, {gain:+.0%} (noise {noise:.1%})"
     low = _number(row.get("forecast_low"))
+    what = f"{_shown(row)} was tried: {before:.4g} to {after:.4g} tok/s, {gain:+.0%} ({_span(row, noise)})"
+    what += _foretold(low, _number(row.get("forecast_high")))
     if gain > noise and (low is None or after >= FAR_BELOW * low):
         return Observation(f"{what}, as its cause foretold", cites, 0.9, 0.06)
     if gain > noise:
@@ -55,6 +56,16 @@ def _observed(row: Mapping[str, FactValue], cites: tuple[str, ...]) -> Observati
     if gain < -noise or noise <= SURE_NOISE or missed:
         return Observation(f"{what}: the cure did not help", cites, 0.06, 0.7)
     return None
+
+
+def _span(row: Mapping[str, FactValue], noise: float) -> str:
+    """How sure the gain is: its interval where the row has one."""
+    low, high = _number(row.get("gain_low_share")), _number(row.get("gain_high_share"))
+    return f"noise {noise:.1%}" if low is None or high is None else f"between {low:+.0%} and {high:+.0%}"
+
+
+def _foretold(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f", forecast {low:.4g}-{high:.4g}"
 
 
 def _shown(row: Mapping[str, FactValue]) -> str:

@@ -93,6 +93,7 @@ VOCABULARY: dict[str, str] = {
     "metrics.token_usage": "gauge, mean over scrapes",
     "metrics.gen_throughput": "gauge, mean over scrapes where requests run, tok/s",
     "metrics.generation_rate": "tok/s from the generation token counter between scrapes",
+    "metrics.streamed_rate": "tok/s as tokens are handed out, by the counts of TTFT and inter-token latency",
     "metrics.prompt_rate": "prompt tok/s between scrapes",
     "metrics.retracted_reqs": "requests retracted between first and last scrape (or the gauge's value)",
     "metrics.cache_hit_rate": "of the last prefill batch",

@@ -237,10 +237,11 @@ def rate(scrapes: Sequence[Scrape], name: str, pp_rank: str = "0", **labels: str
 
 
 def histogram_mean(scrapes: Sequence[Scrape], name: str, pp_rank: str = "0", **labels: str) -> float | None:
-    """Mean of what a histogram or summary took up from the first scrape to the last; None where it took up nothing."""
+    """Mean of what a histogram or summary took up from the first scrape to the last; None where it took up nothing, or
+    its sum is not there."""
     count = _growth(scrapes, f"{name}_count", pp_rank, labels)
     total = _growth(scrapes, f"{name}_sum", pp_rank, labels)
-    return total / count if count else None
+    return total / count if count and total is not None else None
 
 
 def histogram_quantile(
@@ -270,9 +271,9 @@ def _quantile(buckets: list[tuple[float, float]], share: float) -> float | None:
     return low
 
 
-def _growth(scrapes: Sequence[Scrape], name: str, pp_rank: str, labels: Mapping[str, str]) -> float:
-    rows = increases(scrapes, name, **labels)
-    return sum(row.value for row in rows if row.labels.get("pp_rank", "0") == pp_rank)
+def _growth(scrapes: Sequence[Scrape], name: str, pp_rank: str, labels: Mapping[str, str]) -> float | None:
+    values = [row.value for row in increases(scrapes, name, **labels) if row.labels.get("pp_rank", "0") == pp_rank]
+    return sum(values) if values else None
 
 
 def _bound(row: Sample) -> float | None:

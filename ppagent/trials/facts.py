@@ -39,6 +39,8 @@ def comparison_row(
         "before": round(comparison.before, 3),
         "after": round(comparison.after, 3),
         "noise_share": round(comparison.noise_share, 4),
+        "gain_low_share": round(comparison.low_share, 4),
+        "gain_high_share": round(comparison.high_share, 4),
         "outcome": comparison.outcome,
         "causes": named,
         "outputs": outputs,

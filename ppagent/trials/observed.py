@@ -18,9 +18,13 @@ from ppagent.trials.phase import Phase
 
 BLOCKS = 10
 SHORTEST_BLOCK_S = 1.0
-SETTLE_LATENCIES = 2.0
+TURNOVERS = 2.0
+"""Requests that ended since a change, over those in flight: a slot limit moves no running request, so until they are
+replaced the old setting is measured."""
 SHORTEST_SETTLE_S = 5.0
 LONGEST_SETTLE_S = 300.0
+BLIND_SETTLE_S = 60.0
+"""Where the server does not tell what ends."""
 LOAD_MOVED = 0.1
 
 
@@ -43,7 +47,8 @@ class ObservedTraffic:
 
     def __init__(self, control: Control) -> None:
         self._control = control
-        self._latency_s: float | None = None
+        self._in_flight: float | None = None
+        self._change: Reading | None = None
 
     @property
     def describes(self) -> str:
@@ -57,11 +62,24 @@ class ObservedTraffic:
             raise ToolError("no token was generated for two seconds: there is no traffic to observe")
 
     def settle(self) -> str:
-        seconds = SHORTEST_SETTLE_S
-        if self._latency_s is not None:
-            seconds = min(LONGEST_SETTLE_S, max(seconds, SETTLE_LATENCIES * self._latency_s))
-        time.sleep(seconds)
-        return f"{seconds:.0f} s, {SETTLE_LATENCIES:g} times the mean latency of a request"
+        """Waits until requests have ended as often as it takes for those in flight to be replaced."""
+        time.sleep(SHORTEST_SETTLE_S)
+        if self._change is None:
+            return f"{SHORTEST_SETTLE_S:.0f} s, nothing was changed yet"
+        if self._in_flight is None or self._change.latency_count is None:
+            time.sleep(BLIND_SETTLE_S)
+            return f"{BLIND_SETTLE_S:.0f} s, not knowing how many requests are in flight, or how many ended"
+        needed = math.ceil(TURNOVERS * self._in_flight)
+        until = self._change.at + LONGEST_SETTLE_S
+        while (ended := self._ended()) < needed and time.monotonic() < until:
+            time.sleep(SHORTEST_BLOCK_S)
+        done = f"{ended} requests ended since, of {self._in_flight:.0f} in flight"
+        return done if ended >= needed else f"{done}; not waited for longer than {LONGEST_SETTLE_S:.0f} s"
+
+    def _ended(self) -> int:
+        """Requests that have ended since the change."""
+        before = None if self._change is None else self._change.latency_count
+        return int(_grown(before, self._read().latency_count) or 0)
 
     def measure(self, label: str, seconds: float) -> Phase:
         block_s = max(SHORTEST_BLOCK_S, seconds / BLOCKS)
@@ -76,7 +94,8 @@ class ObservedTraffic:
         """Nothing of ours runs."""
 
     def note_change(self) -> None:
-        """Other people's requests cannot be followed one by one."""
+        """Other people's requests cannot be followed one by one, but those that end from here on can be counted."""
+        self._change = self._read()
 
     def _read(self) -> Reading:
         scrape = self._control.metrics()
@@ -100,18 +119,17 @@ class ObservedTraffic:
         spent = _grown(first.latency_sum_s, last.latency_sum_s)
         ended = _grown(first.latency_count, last.latency_count)
         gaps, gap_s = _grown(first.itl_count, last.itl_count), _grown(first.itl_sum_s, last.itl_sum_s)
-        if spent and ended:
-            self._latency_s = spent / ended
         rates = [(b.tokens - a.tokens) / (b.at - a.at) for a, b in zip(readings, readings[1:], strict=False)]
         rate = (last.tokens - first.tokens) / seconds
         itl_s = gap_s / gaps if gaps and gap_s else None
         by_ends = None if spent is None else spent / seconds
+        self._in_flight = by_ends if itl_s is None else rate * itl_s  # Little's law; few requests end in a short while
         return Phase(
             label=label,
             tokens_per_s=rate,
             error_share=_error_share(rates),
             seconds=seconds,
-            in_flight=by_ends if itl_s is None else rate * itl_s,  # Little's law; few requests end in a short while
+            in_flight=self._in_flight,
             in_flight_error=1 / math.sqrt(max(1.0, ended or 0.0)) if itl_s is None else 0.0,
             itl_ms=None if itl_s is None else 1000 * itl_s,
             completed=int(ended or 0),
@@ -120,10 +138,17 @@ class ObservedTraffic:
 
 
 def generated(scrape: Scrape) -> float | None:
-    """Tokens made so far, None where `/metrics` does not say. Counted every decode step where the version does so
-    (`realtime_tokens_total`, 0.5.7+: metrics_collector.py), else when a request ends (`generation_tokens_total`)."""
-    stepwise = scrape.gauge("realtime_tokens_total", mode="decode")
-    return total(scrape, "generation_tokens_total") if stepwise is None else stepwise
+    """Tokens made so far, None where `/metrics` does not say.
+
+    By the histograms of the time to the first token and between tokens, which count tokens as they are handed out
+    (tokenizer_manager.py, 0.4.7 to 0.5.23). `generation_tokens_total` grows when a request ends, and
+    `realtime_tokens_total` with each decode line of the log: on a slow server these come in lumps of half a minute.
+    """
+    firsts = total(scrape, "time_to_first_token_seconds_count")
+    others = total(scrape, "inter_token_latency_seconds_count")
+    if firsts is not None and others is not None:
+        return firsts + others
+    return total(scrape, "generation_tokens_total")
 
 
 def samples(phases: Sequence[Phase]) -> tuple[list[Sample], str]:

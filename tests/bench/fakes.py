@@ -210,6 +210,7 @@ class FakeServer:
                 return 200, (
                     f'sglang:generation_tokens_total{{model_name="m"}} {self.generated}\n'
                     f'sglang:e2e_request_latency_seconds_sum{{model_name="m"}} {self.latency_sum}\n'
+                    f'sglang:e2e_request_latency_seconds_count{{model_name="m"}} {self.served}\n'
                     f'sglang:inter_token_latency_seconds_sum{{model_name="m"}} {self.gap_sum}\n'
                     f'sglang:inter_token_latency_seconds_count{{model_name="m"}} {self.gaps}\n'
                     f'sglang:num_requests_total{{model_name="m"}} {self.served}\n'

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from ppagent.causes.physics import ring_of, roofline_of
+from ppagent.causes.physics import measured_levels, ring_of, roofline_of
+from ppagent.causes.situation import in_flight
 from ppagent.evidence.evidence import FactValue
 from ppagent.model.spread import forecast_limit
 from tests.causes.builders import facts_of, level
@@ -65,3 +66,34 @@ def test_levels_that_show_the_growth_are_not_bound_by_bytes() -> None:
 
 def test_a_config_without_a_card_gives_no_roofline() -> None:
     assert roofline_of(facts_of({**ONE_LEVEL, **model(LLAMA_8B)})) is None
+
+
+TRAFFIC: dict[str, FactValue] = {"metrics.in_flight": 7.65, "metrics.itl_ms": 850.0, "metrics.streamed_rate": 8.9}
+
+
+def test_the_traffic_of_a_live_server_is_a_level_of_its_own() -> None:
+    (found,) = measured_levels(facts_of(TRAFFIC))
+    assert (found.concurrency, found.turn_ms, found.tokens_per_s) == (8, 850.0, 8.9)
+
+
+def test_a_load_level_that_was_measured_counts_before_the_traffic() -> None:
+    (found,) = measured_levels(facts_of({**TRAFFIC, "bench.levels": [level(4, 60.0)]}))
+    assert found.tokens_per_s == 60.0
+
+
+@pytest.mark.parametrize("lacking", TRAFFIC)
+def test_traffic_of_which_a_figure_is_missing_is_no_level(lacking: str) -> None:
+    assert measured_levels(facts_of({name: value for name, value in TRAFFIC.items() if name != lacking})) == ()
+
+
+@pytest.mark.parametrize(
+    ("mean", "value", "says"),
+    [
+        (7.65, 8, "about 8 requests in flight (mean 7.65)"),
+        (1.64, 1.6, "about 1.6 requests in flight (mean 1.64)"),
+    ],
+)
+def test_a_mean_number_of_requests_is_told_as_a_count(mean: float, value: float, says: str) -> None:
+    known = in_flight(facts_of({"metrics.in_flight": mean}))
+    assert known is not None
+    assert (known.value, known.says) == (value, says)

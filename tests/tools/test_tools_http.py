@@ -115,6 +115,29 @@ def test_requests_that_are_long_in_flight_are_told_by_the_time_between_their_tok
     assert many_ended.number("metrics.in_flight") == 72
 
 
+def test_tokens_are_counted_as_they_are_handed_out() -> None:
+    """The first of an answer by its own histogram; the token counters grow in lumps."""
+
+    def seen(at: int, firsts: int, others: int) -> str:
+        return scrape(at, 3, 100) + (
+            f'sglang:time_to_first_token_seconds_count{{model_name="m"}} {firsts}\n'
+            f'sglang:inter_token_latency_seconds_count{{model_name="m"}} {others}\n'
+            f'sglang:inter_token_latency_seconds_sum{{model_name="m"}} {0.85 * others}\n'
+            f'sglang:time_to_first_token_seconds_sum{{model_name="m"}} {2 * firsts}\n'
+        )
+
+    facts = facts_of(run(Metrics(), metrics(seen(0, 5, 300), seen(10, 7, 388))))
+    assert facts.number("metrics.streamed_rate") == 9.0
+    assert facts.number("metrics.generation_rate") == 0
+
+
+def test_a_histogram_without_its_sum_has_no_mean() -> None:
+    def seen(at: int, count: int) -> str:
+        return scrape(at, 3, 100) + f'sglang:time_to_first_token_seconds_count{{model_name="m"}} {count}\n'
+
+    assert "metrics.ttft_ms" not in facts_of(run(Metrics(), metrics(seen(0, 5), seen(10, 7))))
+
+
 def test_one_scrape_gives_gauges_and_no_rate() -> None:
     facts = facts_of(run(Metrics(), metrics(scrape(0, 3, 100))))
     assert facts.number("metrics.running_reqs") == 3

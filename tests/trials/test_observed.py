@@ -1,3 +1,4 @@
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from tests.bench.fakes import FakeServer
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(observed, "SHORTEST_BLOCK_S", 0.1)
     monkeypatch.setattr(observed, "SHORTEST_SETTLE_S", 0.3)
+    monkeypatch.setattr(observed, "BLIND_SETTLE_S", 0.2)
 
 
 @contextmanager
@@ -87,3 +89,23 @@ def test_a_load_that_few_ends_tell_of_has_not_moved_for_sure() -> None:
 
 def test_without_latencies_throughput_is_all_there_is() -> None:
     assert samples([phase(100, None, None), phase(50, None, None)])[1] == "tok/s"
+
+
+def test_a_change_is_measured_once_those_in_flight_have_been_replaced_twice_over() -> None:
+    with FakeServer(base_ms=3, per_request_ms=1.5) as server, traffic(server):
+        meter = ObservedTraffic(Control(server.endpoint))
+        meter.settle()
+        assert meter.measure("A", 1.0).in_flight == pytest.approx(8, rel=0.25)
+        meter.note_change()
+        ended = int(re.match(r"(\d+) requests ended since, of [789] in flight$", meter.settle())[1])  # type: ignore[index]
+        assert ended >= 14
+
+
+def test_where_no_request_ends_it_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observed, "LONGEST_SETTLE_S", 0.5)
+    with FakeServer(base_ms=3, per_request_ms=1.5) as server:
+        meter = ObservedTraffic(Control(server.endpoint))
+        with traffic(server):
+            meter.measure("A", 1.0)
+        meter.note_change()
+        assert meter.settle().endswith("in flight; not waited for longer than 0 s")

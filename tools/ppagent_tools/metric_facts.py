@@ -47,6 +47,8 @@ _RATES = (
     ("metrics.generation_rate", "generation_tokens_total"),
     ("metrics.prompt_rate", "prompt_tokens_total"),
 )
+_TOKENS = ("time_to_first_token_seconds", "inter_token_latency_seconds")
+"""Each counts the tokens that it timed, as they are handed out."""
 _BUSY_SHARES: tuple[tuple[str, tuple[str, ...], dict[str, str]], ...] = (
     ("metrics.forward_busy", ("forward_execution_seconds_total", "gpu_execution_seconds_total"), {}),
     ("metrics.run_batch_busy", ("scheduler_stage_seconds_total",), {"category": "run_batch"}),
@@ -128,6 +130,10 @@ def _rates(scrapes: Sequence[Scrape]) -> list[Group]:
         value = rate(scrapes, metric)
         if value is not None:
             groups.append(Group(metric, {name: round(value, 3)}, _STREAMED))
+    streamed = [rate(scrapes, f"{metric}_count") for metric in _TOKENS]
+    if window_s is not None and any(streamed):
+        value = sum(each or 0.0 for each in streamed)
+        groups.append(Group(f"{_TOKENS[1]}_count", {"metrics.streamed_rate": round(value, 3)}, _STREAMED))
     return groups
 
 
