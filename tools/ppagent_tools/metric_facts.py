@@ -130,10 +130,9 @@ def _rates(scrapes: Sequence[Scrape]) -> list[Group]:
         value = rate(scrapes, metric)
         if value is not None:
             groups.append(Group(metric, {name: round(value, 3)}, _STREAMED))
-    streamed = [rate(scrapes, f"{metric}_count") for metric in _TOKENS]
-    if window_s is not None and any(streamed):
-        value = sum(each or 0.0 for each in streamed)
-        groups.append(Group(f"{_TOKENS[1]}_count", {"metrics.streamed_rate": round(value, 3)}, _STREAMED))
+    firsts, others = (rate(scrapes, f"{metric}_count") for metric in _TOKENS)
+    if firsts is not None and others:
+        groups.append(Group(f"{_TOKENS[1]}_count", {"metrics.streamed_rate": round(firsts + others, 3)}, _STREAMED))
     return groups
 
 
