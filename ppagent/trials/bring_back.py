@@ -17,6 +17,10 @@ STOP_PATIENCE_S = 60.0
 
 def keeper_in(launch: Mapping[str, object], link: "Link") -> Keeper:
     """What stops and starts the server of a note."""
+    if "container" in launch:
+        from ppagent.trials.container import container_in
+
+        return container_in(launch, link)
     if "unit" not in launch:
         return Machine(link, str(launch["python"]))
     from ppagent.trials.unit import UnitMachine

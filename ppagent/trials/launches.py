@@ -70,12 +70,7 @@ def _no_source() -> PackageFiles:
 
 
 def why_not(server: "Server") -> str:
-    """Why ppagent does not relaunch this server itself; empty where its process or its unit can be."""
-    if server.container:
-        return (
-            f"it runs in container {server.container[:12]}: a container's command cannot be changed, so start a new "
-            "one with the new command (docker run, compose or Kubernetes)"
-        )
+    """Why ppagent does not relaunch this server itself, however it is run; empty where it may."""
     if server.node_rank or _nodes(server.launcher.cmdline) > 1:
         return "it spans several hosts, which have to be restarted together"
     return ""

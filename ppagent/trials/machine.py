@@ -26,6 +26,8 @@ class Launched:
     log: str
     parent: str
     """What the process was started by, in words; empty where that is gone."""
+    left: str = ""
+    """What stays on the host where the new launch is kept, and how to remove it; empty for nothing to speak of."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Look:
 
 
 class Keeper(Protocol):
-    """Whatever stops and starts the server: its host, or systemd there."""
+    """Whatever stops and starts the server: its host, or systemd or a container engine there."""
 
     @property
     def link(self) -> "Link": ...

@@ -126,6 +126,7 @@ def _old_brought_back(run: _Run) -> Iterator[None]:
             with signals_put_off():
                 if run.kept:
                     site.machine.keep()
+                    run.remarks += [site.launched.left] if site.launched.left else []
                 elif not run.untouched:
                     _back(run)
                 remove_note(site.name, site.folder)
