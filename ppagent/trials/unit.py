@@ -54,8 +54,12 @@ class UnitMachine:
 
     def prepare(self, argv: Sequence[str], env: Mapping[str, str]) -> Launched:
         """Makes the drop-in, and writes nothing yet."""
-        self.content = drop_in(argv, env)
+        self.content = self.planned(argv, env)
         return Launched(self.trial_file, tuple(argv), "", self.log or "the journal", "systemd")
+
+    def planned(self, argv: Sequence[str], env: Mapping[str, str]) -> str:
+        """The drop-in for a launch, with the variables of one that was kept before."""
+        return drop_in(argv, env, self.run(["cat", "--", self.kept_file]).text)
 
     def note(self) -> dict[str, object]:
         """What brings it back after a crash."""
@@ -64,7 +68,7 @@ class UnitMachine:
     @property
     def changed(self) -> bool:
         """Whether a trial's drop-in is in force."""
-        return self._run(["test", "-e", self.trial_file]).ok
+        return self.run(["test", "-e", self.trial_file]).ok
 
     def stop(self, pid: int, patience_s: float) -> Stopped:
         """Stops the unit; systemd ends what will not end by itself. Raises ToolError where it does not stop."""
@@ -79,7 +83,7 @@ class UnitMachine:
         """Starts the unit with the `new` command, or as it was."""
         if which == "new":
             put = ["install", "-D", "-m", "0644", "/dev/stdin", self.trial_file]
-            self._well(self._run(put, self.content.encode()), f"{self.trial_file} cannot be written")
+            self._well(self.run(put, self.content.encode()), f"{self.trial_file} cannot be written")
         else:
             self._take_out()
         offset = self._log_size()
@@ -94,11 +98,11 @@ class UnitMachine:
         shown = self.shown()
         alive = shown["MainPID"] == str(started.pid) and shown["ActiveState"] in ("active", "activating", "reloading")
         if self.log:
-            ran = self._run(["tail", "-c", f"+{offset + 1}", "--", self.log])
+            ran = self.run(["tail", "-c", f"+{offset + 1}", "--", self.log])
             text = ran.stdout[:LARGEST_LOOK]
         else:
             journal = ["journalctl", *(["--user"] if self.user else []), f"_SYSTEMD_INVOCATION_ID={started.log}"]
-            ran = self._run([*journal, "-o", "cat", "-q", "--no-pager"])
+            ran = self.run([*journal, "-o", "cat", "-q", "--no-pager"])
             text = ran.stdout[offset : offset + LARGEST_LOOK]
         self._well(ran, "the log cannot be read")
         whole = text[: text.rfind(b"\n") + 1] or text
@@ -107,7 +111,7 @@ class UnitMachine:
     def keep(self) -> None:
         """Moves the trial's drop-in to where it stays, the server running on."""
         put = ["install", "-D", "-m", "0644", self.trial_file, self.kept_file]
-        self._well(self._run(put), f"{self.kept_file} cannot be written")
+        self._well(self.run(put), f"{self.kept_file} cannot be written")
         self._take_out()
         self._do(["daemon-reload"])
 
@@ -116,6 +120,12 @@ class UnitMachine:
         ran = self._systemctl(["show", self.unit, f"--property={_SHOWN}"])
         self._well(ran, f"{self.unit} cannot be looked at")
         return {name: value for name, _, value in (line.partition("=") for line in ran.text.splitlines())}
+
+    def environment_files(self) -> list[str]:
+        """Its EnvironmentFile= settings. Raises ToolError."""
+        ran = self._systemctl(["show", self.unit, "--property=EnvironmentFiles", "--value"])
+        self._well(ran, f"{self.unit} cannot be looked at")
+        return [line.rpartition(" (ignore_errors=")[0] for line in ran.text.splitlines() if line]
 
     @property
     def _runtime(self) -> str:
@@ -133,11 +143,11 @@ class UnitMachine:
 
     def _take_out(self) -> None:
         """Removes the trial's drop-in, and its folder where nothing else is in it."""
-        self._well(self._run(["rm", "-f", self.trial_file]), f"{self.trial_file} cannot be removed")
-        self._run(["rmdir", "--ignore-fail-on-non-empty", self.trial_file.removesuffix(f"/{TRIAL_NAME}")])
+        self._well(self.run(["rm", "-f", self.trial_file]), f"{self.trial_file} cannot be removed")
+        self.run(["rmdir", "--ignore-fail-on-non-empty", self.trial_file.removesuffix(f"/{TRIAL_NAME}")])
 
     def _log_size(self) -> int:
-        ran = self._run(["stat", "-c", "%s", "--", self.log]) if self.log else None
+        ran = self.run(["stat", "-c", "%s", "--", self.log]) if self.log else None
         return int(ran.text) if ran is not None and ran.ok else 0
 
     def _do(self, words: Sequence[str], timeout_s: float = ANSWER_S) -> None:
@@ -145,9 +155,10 @@ class UnitMachine:
 
     def _systemctl(self, words: Sequence[str], timeout_s: float = ANSWER_S) -> "Ran":
         own = ["env", f"XDG_RUNTIME_DIR=/run/user/{self.uid}", "systemctl", "--user"] if self.user else ["systemctl"]
-        return self._run([*own, *words], timeout_s=timeout_s)
+        return self.run([*own, *words], timeout_s=timeout_s)
 
-    def _run(self, argv: Sequence[str], stdin: bytes = b"", timeout_s: float = ANSWER_S) -> "Ran":
+    def run(self, argv: Sequence[str], stdin: bytes = b"", timeout_s: float = ANSWER_S) -> "Ran":
+        """Runs a command on its host."""
         from ppagent.targets.remote.link import run
 
         return run(self.link, argv, timeout_s=timeout_s, stdin=stdin)
@@ -168,20 +179,3 @@ def unit_of(link: "Link", server: "Server") -> UnitMachine:
     user = f"/user@{uid}.service/" in server.launcher.groups
     to = server.launcher.outputs.get(2, "")
     return UnitMachine(link, server.unit, user, int(uid), home, to if to.startswith("/") and "/dev/" not in to else "")
-
-
-def unit_trouble(machine: UnitMachine, server: "Server") -> str:
-    """Why a unit cannot be relaunched by a drop-in; empty where it can: only where its ExecStart is, word for word,
-    what runs, so that changing the one changes the other."""
-    if not machine.user and machine.uid != 0:
-        return "its unit belongs to the system, which takes root: log in as root, or do it by hand"
-    shown, cmdline = machine.shown(), " ".join(server.launcher.cmdline)
-    if shown.get("MainPID") != str(server.launcher.pid):
-        return "its unit starts it through another program, which has to be changed itself"
-    if shown.get("Type") not in ("simple", "exec"):
-        return f"its unit is of type {shown.get('Type')}, which is started another way"
-    if f"argv[]={cmdline} ;" not in shown.get("ExecStart", ""):
-        return "the ExecStart= of its unit is not what runs word for word (variables, or a script)"
-    if shown.get("NeedDaemonReload") == "yes":
-        return "its unit file was changed since it was started, which a restart would bring in as well"
-    return ""

@@ -1,5 +1,6 @@
 """A drop-in for a systemd unit: the new command as systemd reads it (systemd.service(5), systemd.syntax(7))."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 NAME = "zzz-ppagent.conf"
@@ -9,14 +10,19 @@ TRIAL_NAME = "zzzz-ppagent-trial.conf"
 _ESCAPED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "%": "%%"}
 
 
-def drop_in(argv: Sequence[str], env: Mapping[str, str]) -> str:
-    """The file: the unit as it is, with another command and a few other variables."""
+_VARIABLE = re.compile(r'Environment="?(\w+)=')
+
+
+def drop_in(argv: Sequence[str], env: Mapping[str, str], earlier: str = "") -> str:
+    """The file: the unit as it is, with another command and a few other variables. `earlier`: the drop-in of a launch
+    that was kept before, whose place this one takes; its variables go on."""
     lines = [
         "# Written by ppagent. To go back, remove this file, then: systemctl daemon-reload",
         "[Service]",
         "ExecStart=",
     ]
     lines.append("ExecStart=" + " ".join(_quoted(word.replace("$", "$$")) for word in argv))
+    lines += [line for line in earlier.splitlines() if (v := _VARIABLE.match(line)) and v[1] not in env]
     lines += [f"Environment={_quoted(f'{name}={value}')}" for name, value in env.items()]
     return "\n".join((*lines, ""))
 

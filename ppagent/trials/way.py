@@ -8,8 +8,8 @@ from ppagent.ledger import new_id
 from ppagent.trials.container_way import container_way
 from ppagent.trials.launches import NewLaunch, why_not
 from ppagent.trials.machine import Keeper, Launched, Machine
-from ppagent.trials.unit import UnitMachine, unit_of, unit_trouble
-from ppagent.trials.unit_file import drop_in
+from ppagent.trials.unit import UnitMachine, unit_of
+from ppagent.trials.unit_trouble import unit_trouble
 
 if TYPE_CHECKING:
     from ppagent.targets.remote.link import Link
@@ -54,8 +54,8 @@ def way_of(link: "Link", server: "Server", launch: NewLaunch) -> Way:
 
 
 def _unit_way(machine: UnitMachine, server: "Server", launch: NewLaunch) -> Way:
-    trouble = unit_trouble(machine, server)
-    content = drop_in(launch.argv, launch.env)
+    trouble = unit_trouble(machine, server, launch.env)
+    content = machine.planned(launch.argv, launch.env)
     if trouble:
         return Way(_unit_commands(machine, content), f"systemd runs it as {machine.unit}, and {trouble}")
 

@@ -1,6 +1,7 @@
 """A server that systemd runs: the drop-in, and systemctl as it behaves, by a stand-in that keeps a unit's state."""
 
 import json
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,8 +21,9 @@ from ppagent.trials.bring_back import bring_back, keeper_in
 from ppagent.trials.launches import NewLaunch
 from ppagent.trials.machine import Started
 from ppagent.trials.note import RestoreNote
-from ppagent.trials.unit import UnitMachine, unit_of, unit_trouble
+from ppagent.trials.unit import UnitMachine, unit_of
 from ppagent.trials.unit_file import drop_in
+from ppagent.trials.unit_trouble import unit_trouble
 from ppagent.trials.way import way_of
 
 ARGV = ("/usr/bin/python3", "-m", "sglang.launch_server", "--model-path", "/models/x", "--pp-size", "4")
@@ -43,6 +45,7 @@ class FakeHost:
     main_pid: int = 100
     state: str = "active"
     reload_needed: str = "no"
+    environment_files: tuple[str, ...] = ()
     dies: bool = False
     """Whether the command of a drop-in ends at once, and systemd starts it again and again."""
     files: dict[str, str] = field(default_factory=dict)
@@ -56,6 +59,11 @@ class FakeHost:
         words = [word for word in argv if word != "env" and not word.startswith("XDG_RUNTIME_DIR=")]
         self.ran.append(shlex.join(words))
         match words:
+            case ["sh", "-c", _, "sh", pattern, files]:
+                hit = [file for file in files.split("\n") if re.search(pattern, self.files.get(file, ""), re.M)]
+                return int(not hit), "".join(f"{file}\n" for file in hit), ""
+            case ["cat", "--", path]:
+                return (0, self.files[path], "") if path in self.files else (1, "", f"cat: {path}: No such file")
             case ["sh", "-c", *_]:
                 return 0, f"{self.uid}\n/home/me", ""
             case ["install", *_, "/dev/stdin", to]:
@@ -72,8 +80,6 @@ class FakeHost:
                 return 0, self.log[int(place.lstrip("+")) - 1 :], ""
             case ["journalctl", *_]:
                 return 0, self.log, ""
-            case ["docker", "inspect", *_]:
-                return 0, "lmsysorg/sglang:v0.5.11\n", ""
             case ["systemctl", *rest]:
                 return self.systemctl([word for word in rest if word != "--user"])
             case _:
@@ -82,6 +88,8 @@ class FakeHost:
 
     def systemctl(self, words: list[str]) -> tuple[int, str, str]:
         match words[0]:
+            case "show" if words[-1] == "--value":
+                return 0, "".join(f"{file} (ignore_errors=no)\n" for file in self.environment_files), ""
             case "show":
                 shown = {
                     "MainPID": self.main_pid,
@@ -182,6 +190,31 @@ def test_a_trial_after_a_launch_that_was_kept_counts_before_it() -> None:
     assert Path(machine.trial_file).name > Path(machine.kept_file).name
 
 
+def test_a_second_launch_that_is_kept_keeps_the_variables_of_the_first() -> None:
+    host = FakeHost()
+    for env in ({"A": "1", "B": "two words"}, {"A": "3"}):
+        machine = unit_of(host, server())
+        machine.prepare(launch().argv, env)
+        machine.start(PLACE, "new")
+        machine.keep()
+    assert [line for line in host.files[KEPT].splitlines() if line.startswith("Environment")] == [
+        'Environment="B=two words"',
+        "Environment=A=3",
+    ]
+    assert list(host.files) == [KEPT]
+
+
+def test_a_variable_that_an_environment_file_sets_is_not_set_in_vain() -> None:
+    """A drop-in's Environment= counts less than any EnvironmentFile= (seen with systemd 252)."""
+    host = FakeHost(environment_files=("/etc/a.env", "/etc/b.env"))
+    host.files = {"/etc/a.env": "OTHER=1\n", "/etc/b.env": "# NCCL_DEBUG=INFO\nNCCL_DEBUG=WARN\n"}
+    way = way_of(host, server(), launch(NCCL_DEBUG="INFO"))
+    assert "/etc/b.env, its EnvironmentFile=, sets NCCL_DEBUG too and counts more" in way.reason
+    assert way.prepare is None
+    assert way_of(host, server(), launch(NCCL_ALGO="Ring")).prepare is not None
+    assert way_of(host, server(), launch()).prepare is not None
+
+
 def test_the_old_launch_comes_back_without_the_drop_in() -> None:
     host = FakeHost()
     machine = unit_of(host, server())
@@ -224,7 +257,7 @@ def test_the_log_is_read_on_from_where_it_was(outputs: dict[int, str]) -> None:
     ],
 )
 def test_a_unit_that_does_more_than_start_it_is_left_alone_and_the_commands_are_told(host: FakeHost, says: str) -> None:
-    assert says in unit_trouble(unit_of(host, server()), server())
+    assert says in unit_trouble(unit_of(host, server()), server(), {})
     way = way_of(host, server(), launch())
     assert says in way.reason
     assert way.prepare is None
@@ -247,7 +280,7 @@ def test_a_unit_of_the_account_itself_needs_no_root() -> None:
     host = FakeHost(uid=1000)
     own = server(groups="0::/user.slice/user-1000.slice/user@1000.service/app.slice/sglang.service")
     machine = unit_of(host, own)
-    assert unit_trouble(machine, own) == ""
+    assert unit_trouble(machine, own, {}) == ""
     assert machine.trial_file == "/run/user/1000/systemd/user/sglang.service.d/zzzz-ppagent-trial.conf"
     assert machine.kept_file == "/home/me/.config/systemd/user/sglang.service.d/zzz-ppagent.conf"
 
@@ -293,18 +326,6 @@ def test_a_command_that_is_not_found_does_not_start(monkeypatch: pytest.MonkeyPa
     assert started.pid == -1
     assert not machine.look(started, started.offset).alive
     assert unit.STARTED_WITHIN_S > 0
-
-
-def test_a_container_is_told_by_its_commands_with_its_image() -> None:
-    way = way_of(FakeHost(), server(groups=f"0::/docker/{'a' * 64}"), launch())
-    assert "container aaaaaaaaaaaa" in way.reason
-    assert any("docker run OPTIONS lmsysorg/sglang:v0.5.11" in line for line in way.lines)
-    assert any("docker start aaaaaaaaaaaa" in line for line in way.lines)
-
-
-def test_a_pod_is_told_to_be_edited() -> None:
-    way = way_of(FakeHost(), server(groups=f"0::/kubepods.slice/cri-containerd-{'b' * 64}.scope"), launch())
-    assert way.lines[0].startswith("kubectl edit")
 
 
 def test_a_host_that_does_not_answer_is_an_error(tmp_path: Path) -> None:
