@@ -1,20 +1,16 @@
 """Loads and trials on a server that speaks TLS, whose host alone is reached: the tunnel carries TLS as it is."""
 
-import json
-import os
-import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from ppagent.cli.main import main
 from ppagent.cli.try_restore import _serving
 from ppagent.targets.remote.local_link import LocalLink
 from ppagent.trials.note import RestoreNote, all_notes, write_note
 from tests.fixtures.certificates import Authority
 from tests.fixtures.sshd import MISSING, Sshd
-from tests.trials.test_over_ssh import LOAD, TRIAL, _when
+from tests.trials.reached import LOAD, TRIAL, end, host_called_box, relaunch_words, run, when
 from tests.trials.test_relaunch import Served, _pids, launched
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
@@ -37,22 +33,14 @@ def start(tmp_path: Path, authority: Authority) -> Iterator[Callable[..., Served
 
     yield start
     for served in begun:
-        for pid in _pids(served.url):
-            os.kill(pid, signal.SIGKILL)
-        served.process.wait(5)
+        end(served)
 
 
 @pytest.fixture
 def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
-    running = Sshd(tmp_path / "sshd").start()
-    monkeypatch.setenv("PPAGENT_SSH_CONFIG", str(running.ssh_config("box")))
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    yield running
-    running.stop()
-
-
-def run(target: str, server: Served, command: str, *words: str) -> int:
-    return main([command, target, "--port", server.url.rpartition(":")[2], *words])
+    with host_called_box(tmp_path, monkeypatch) as running:
+        yield running
 
 
 @pytest.mark.parametrize("target", ["ssh://box", "local"])
@@ -80,7 +68,7 @@ def test_where_the_connection_is_cut_the_old_value_is_put_back_over_a_new_one(
     start: Callable[..., Served], box: Sshd
 ) -> None:
     server = start("llm.example.org")
-    cut = _when(lambda: server.limit == 2, box.cut)
+    cut = when(lambda: server.limit == 2, box.cut)
     assert run("ssh://box", server, "try", *TRIAL, "--seconds", "3") == 1
     cut.join(5)
     assert (server.limit, all_notes()) == (16, ())
@@ -130,14 +118,8 @@ def test_a_known_authority_vouches_for_the_hosts_own_name_and_for_no_other(
 def test_a_relaunch_is_measured_and_rolled_back(
     start: Callable[..., Served], box: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ppagent.trials.relaunch.ITSELF_S", 0.2)
-    monkeypatch.setattr("ppagent.trials.watch.BETWEEN_LOOKS_S", 0.1)
     server = start("llm.example.org")
-    change = {"set": {"--pp-max-micro-batch-size": "2"}, "unset": [], "env": {}}
-    report = tmp_path / "report.json"
-    report.write_text(json.dumps({"proposals": [{"id": "P1", "kind": "relaunch", "change": change}]}))
-    words = ["--proposal", "P1", "--report", str(report), "--yes", "5", "--keep", "never", "--no-answers"]
-    assert run("ssh://box", server, "try", *words, *LOAD, "--seconds", "1", "--turnovers", "1") == 0
+    assert run("ssh://box", server, "try", *relaunch_words(tmp_path, monkeypatch)) == 0
     assert (server.limit, all_notes()) == (16, ())
     assert _pids(server.url) != [server.process.pid]
 
@@ -150,7 +132,5 @@ def test_whether_it_serves_is_told_while_it_does_and_once_it_is_gone(
     left = RestoreNote("relaunch", name.format(port=server.url.rpartition(":")[2]))
     with _serving(left, LocalLink()) as serves:
         assert serves()
-        for pid in _pids(server.url):
-            os.kill(pid, signal.SIGKILL)
-        server.process.wait(5)
+        end(server)
         assert not serves()
