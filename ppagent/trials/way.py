@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ppagent.ledger import new_id
+from ppagent.targets.remote.lasting import lasting
 from ppagent.trials.container_way import container_way
 from ppagent.trials.launches import NewLaunch, why_not
 from ppagent.trials.machine import Keeper, Launched, Machine
@@ -32,6 +33,7 @@ class Way:
 
 def way_of(link: "Link", server: "Server", launch: NewLaunch) -> Way:
     """The way for one server. Raises ToolError where its host cannot be asked."""
+    link = lasting(link)
     reason = why_not(server)
     if reason:
         return Way((f"on every host, with its own --node-rank: {launch.new}",), reason)

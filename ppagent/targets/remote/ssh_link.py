@@ -9,7 +9,7 @@ from pathlib import Path
 from paramiko.channel import Channel
 from paramiko.ssh_exception import ChannelException, SSHException
 
-from ppagent.errors import ToolError
+from ppagent.errors import ToolError, UserError
 from ppagent.targets.remote.address import Address
 from ppagent.targets.remote.asking import AskSecret
 from ppagent.targets.remote.leash import TIME_UP, leashed
@@ -28,7 +28,8 @@ class SshLink:
 
     kind = "ssh"
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, again: "Callable[[], SshLink] | None" = None) -> None:
+        self._again = again
         self.name = connection.config.alias
         self.names = tuple(dict.fromkeys((connection.config.hostname, self.name)))
         self._connection = connection
@@ -39,9 +40,18 @@ class SshLink:
         cls, address: Address, *, config: Path | None = None, ssh: str | None = None, ask: AskSecret | None = None
     ) -> "SshLink":
         """Logs in to a host. Raises UserError, with what to do about it."""
-        link = cls(connect(address, config=config, ssh=ssh, ask=ask))
+        link = cls(
+            connect(address, config=config, ssh=ssh, ask=ask),
+            lambda: cls.to(address, config=config, ssh=ssh, ask=ask),
+        )
         link._sessions.open_ahead()
         return link
+
+    def again(self) -> "SshLink":
+        """Another connection to the same host. Raises UserError where there is none to be had."""
+        if self._again is None:
+            raise UserError(f"How {self.name} was logged in to is not known.", "Start anew.")
+        return self._again()
 
     def start(self, argv: Sequence[str], *, timeout_s: float, stdin: bytes = b"") -> Running:
         try:
