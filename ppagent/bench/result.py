@@ -13,7 +13,7 @@ from ppagent.bench.doubts import doubts
 from ppagent.bench.level import LevelRun
 from ppagent.bench.partial import all_at_work_until, seen_until
 from ppagent.bench.record import Request
-from ppagent.bench.statistics import Spread, percentile, spread_ms
+from ppagent.bench.statistics import Spread, spread_ms
 from ppagent.bench.steady import Rate, rate_over, steady_window
 
 TPOT_FORMULA = "(t_last - t_first) / (tokens - 1)"
@@ -171,11 +171,6 @@ def in_flight_in(records: Sequence[Request], begin: float, end: float) -> float:
     seconds = end - begin
     overlap = (min(r.ended_at or end, end) - max(r.sent_at, begin) for r in records if r.sent_at and r.sent_at < end)
     return sum(max(0.0, part) for part in overlap) / seconds if seconds > 0 else 0.0
-
-
-def latency_p95_s(records: Sequence[Request]) -> float:
-    """95th percentile of the latency of completed requests, s; 0 for none."""
-    return percentile([record.latency_s for record in records if record.succeeded], 95)
 
 
 def _rounded(value: float | None, digits: int = 3) -> float | None:

@@ -14,12 +14,6 @@ from ppagent.evidence.digits import whole_number
 ENDING = ".trace.json.gz"
 NAMES_STAGES_FROM = Version("0.5.3.post2")
 """Before, a trace is named after its TP rank alone, so that the stages of a host write to one file."""
-LOOP_MARKED_FROM = Version("0.5.7")
-"""From here on the pipeline's loop marks what it does: `run_batch`, `recv_requests`, ..."""
-SCHEDULER_MARKED_FROM = Version("0.5.14")
-"""From here on the scheduler's methods are marked in every loop, `scheduler.run_batch` inside `run_batch`."""
-STEPS_NAMED_FROM = Version("0.5.11")
-"""From here on a forward is marked with its mode and batch: `step[DECODE bs=8]`."""
 SECOND_START_SAFE_FROM = Version("0.5.14")
 """Before, the scheduler does not survive a profiler that cannot be started, as where one is running already."""
 
@@ -37,6 +31,7 @@ MARKS = (
     "send_proxy_dict_to_next_stage",
     "send_res_dict_to_next_stage",
 )
+"""What the pipeline's loop marks of itself, from 0.5.7 on; the scheduler's own methods are marked from 0.5.14 on."""
 
 OF_THE_SCHEDULER = "scheduler."
 SCHEDULER_MARKS = frozenset(
@@ -44,6 +39,7 @@ SCHEDULER_MARKS = frozenset(
 )
 
 _STEP = re.compile(r"step\[([A-Z_0-9]{1,40}) bs=(\d{1,7})\b")
+"""A forward with its mode and batch, as marked from 0.5.11 on."""
 _NAME = re.compile(
     r"(?:(?P<prefix>.+)-)?(?P<id>\d{1,12}(?:\.\d{1,9})?)-TP-(?P<tp>\d{1,5})(?:-DP-(?P<dp>\d{1,5}))?"
     r"(?:-PP-(?P<pp>\d{1,5}))?(?:-EP-(?P<ep>\d{1,5}))?(?:-(?P<phase>[A-Za-z_.]{1,40}))?\.trace\.json\.gz"

@@ -11,8 +11,7 @@ COLUMNS = (
     "clocks.sm,clocks.max.sm,temperature.gpu,pcie.link.gen.current,pcie.link.gen.max,pcie.link.width.current,"
     "pcie.link.width.max,clocks_event_reasons.active"
 )
-SW_POWER_CAP, SW_THERMAL, HW_THERMAL, HW_SLOWDOWN = 0x4, 0x20, 0x40, 0x8
-IDLE = 0x1
+SW_POWER_CAP, HW_THERMAL, HW_SLOWDOWN = 0x4, 0x40, 0x8
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,6 @@ ALLREDUCE_REFUSED = (
     "CustomAllreduce is disabled because it's not supported on more than two PCIe-only GPUs. To silence this warning, "
     "specify disable_custom_all_reduce=True explicitly."
 )
-ALLREDUCE_NO_P2P = (
-    "CustomAllreduce is disabled because your platform lacks GPU P2P capability or P2P test failed. To silence this "
-    "warning, specify disable_custom_all_reduce=True explicitly."
-)
 
 
 def info(log: Log, rank: int, text: str, *, host: str = "node") -> None:
