@@ -108,6 +108,20 @@ def test_a_containers_log_is_read_through_docker(docker: Path) -> None:
         list(read_log(LocalLink(), LogPlace("docker", "xyz", "docker logs xyz")))
 
 
+def test_of_a_container_that_was_started_again_the_last_start_is_read_where_all_is_too_much(docker: Path) -> None:
+    docker.write_text(
+        """#!/bin/sh
+case $1 in
+  inspect) echo '"2026-11-30T07:27:04.113Z"' ;;
+  logs) [ "$2" = --since ] || seq 1 1000; echo "since $3" ;;
+esac
+"""
+    )
+    place = LogPlace("docker", "abc", "docker logs abc")
+    assert len(list(read_log(LocalLink(), place))) == 1001
+    assert list(read_log(LocalLink(), place, head=100, tail=100)) == [b"since 2026-11-30T07:27:04.113Z\n"]
+
+
 def test_a_log_that_fits_joins_its_two_pieces_exactly(docker: Path) -> None:
     content = b"".join(b"%d\n" % number for number in range(1, 1001)) + b"err\n"
     for head in (1, 2, 3, 100, 3890, 3897, 5000):

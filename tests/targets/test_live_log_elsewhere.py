@@ -243,6 +243,39 @@ def test_an_empty_journal_is_told_from_one_that_may_not_be_read(
         list(read_log(LocalLink(), place_of(_to_journal("0::/system.slice/x.service", 5.0))))
 
 
+@pytest.mark.parametrize(
+    ("lines", "goes_to_file"),
+    [
+        ("StandardOutput=append:{file}\nStandardError=append:{file}\n", True),
+        ("StandardOutput=file:{file}\n", True),
+        ("StandardOutput=file:{file}\nStandardError=inherit\n", True),
+        ("StandardOutput=append:/other\n[Service]\nStandardOutput=truncate:{file}\n", True),
+        ("StandardOutput=append:{file}\nStandardError=journal\n", False),
+        ("", False),
+    ],
+)
+def test_a_log_whose_place_only_its_unit_tells_is_read_from_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str, goes_to_file: bool
+) -> None:
+    """Seen from an account that may not look into the process: `systemctl cat` tells what `systemctl show` does not,
+    which gives the word `append` without the file (systemd 252)."""
+    log = tmp_path / "sgl.log"
+    log.write_text("in the file\n")
+    unit = f"# /etc/systemd/system/x.service\n[Service]\nExecStart=/x\n{lines.format(file=log)}"
+    for name, says in (("systemctl", unit), ("journalctl", "in the journal\n")):
+        (tmp_path / name).write_text(f"#!/bin/sh\ncat <<'END'\n{says}END\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    place = LogPlace("journal", "x.service", "journalctl -u x.service", 0, ("_SYSTEMD_UNIT", "hidden"))
+    assert list(read_log(LocalLink(), place)) == [b"in the file\n" if goes_to_file else b"in the journal\n"]
+    seen = replace(place, more=("_SYSTEMD_UNIT",))
+    assert list(read_log(LocalLink(), seen)) == [b"in the journal\n"]
+    if goes_to_file:
+        log.unlink()
+        with pytest.raises(ToolError, match=f"its unit writes it to {log}, which .*; `sudo cat {log}` would give it$"):
+            list(read_log(LocalLink(), place))
+
+
 def _to_journal(groups: str, age_s: float) -> Server:
     up_s = float(Path("/proc/uptime").read_text().split()[0])
     launcher = Process(77, 1, ("python",), groups=groups, outputs={2: "socket:[9]"}, started_s=up_s - age_s)

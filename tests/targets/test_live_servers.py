@@ -117,6 +117,8 @@ def test_several_servers_are_listed_and_chosen_by_port() -> None:
         (f"0::/system.slice/docker-{'ab' * 32}.scope", "ab" * 32, ""),
         (f"12:memory:/docker/{'cd' * 32}", "cd" * 32, ""),
         (f"0::/kubepods.slice/kubepods-besteffort.slice/cri-containerd-{'ef' * 32}.scope", "ef" * 32, ""),
+        (f"0::/machine.slice/libpod-{'ab' * 32}.scope/container", "ab" * 32, ""),
+        (f"0::/system.slice/llm.service/libpod-payload-{'ab' * 32}", "ab" * 32, "llm.service"),
         ("0::/system.slice/sglang@kimi.service", "", "sglang@kimi.service"),
         ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/llm.service", "", "llm.service"),
         ("0::/user.slice/user-1000.slice/user@1000.service/init.scope", "", ""),
@@ -171,6 +173,8 @@ def test_journals_and_containers_keep_logs_too() -> None:
     assert log_place(unit, {}, ME) == LogPlace(
         "journal", "llm.service", "journalctl -u llm.service", 7000, ("_SYSTEMD_UNIT",)
     )
+    theirs = server(groups="0::/system.slice/llm.service", outputs={})
+    assert log_place(theirs, {}, ME).more == ("_SYSTEMD_UNIT", "hidden")
     docker = server(groups=f"0::/docker/{'ab' * 32}", outputs={2: "pipe:[9]"})
     assert log_place(docker, {}, ME).kind == "docker"
 

@@ -23,8 +23,8 @@ class LogPlace:
     since_s: int = 0
     """For a journal: when the server was started, in seconds since the host was, which stays true until it is read."""
     more: tuple[str, ...] = ()
-    """For a journal the field that holds the unit; for a pod the log on its node, namespace, pod and container, as far
-    as they are known."""
+    """For a journal the field that holds the unit, and whether that the log goes there is a guess; for a pod the log on
+    its node, namespace, pod and container, as far as they are known."""
 
     @property
     def by_hand(self) -> str:
@@ -82,7 +82,10 @@ def _kept_elsewhere(server: Server, who: str, pod: Pod | None) -> LogPlace:
             f"`sudo ls -l /proc/{launcher.pid}/fd/2` would tell"
         )
     if _TERMINAL.match(to):
-        raise NotRecorded(f"the server logs to a terminal ({to}), which keeps nothing; start it with `2>&1 | tee FILE`")
+        raise NotRecorded(
+            f"the server logs to a terminal ({to}), which keeps nothing but what it shows (in tmux `tmux capture-pane "
+            "-p -S -` would give that); start it with `2>&1 | tee FILE`"
+        )
     if to == "/dev/null":
         raise NotRecorded("the server's log goes to /dev/null; start it with `>FILE 2>&1`")
     raise ToolError(f"the server's log goes to {to}, whose reader cannot be seen by {who}")
@@ -93,7 +96,8 @@ def _journal(server: Server) -> LogPlace:
     own = "/user@" in server.launcher.groups
     field, shown = ("_SYSTEMD_USER_UNIT", "--user-unit") if own else ("_SYSTEMD_UNIT", "-u")
     since_s = int(server.launcher.started_s or 0)
-    return LogPlace("journal", server.unit, f"journalctl {shown} {server.unit}", since_s, (field,))
+    more = (field,) if server.launcher.outputs else (field, "hidden")
+    return LogPlace("journal", server.unit, f"journalctl {shown} {server.unit}", since_s, more)
 
 
 def _is_file(to: str) -> bool:

@@ -173,5 +173,7 @@ class _Source:
         why = said[-1] if said else "it is empty, or rights to read it are missing"
         if "holds nothing" in why:
             return NotRecorded(f"the log ({place.shown}) of {link.name} is not kept: {why} since the server started")
+        if why.endswith("would give it"):
+            return ToolError(f"the log of {link.name} cannot be read: {why}")
         kind = NotRecorded if "No such file" in why else ToolError
         return kind(f"the log ({place.shown}) of {link.name} cannot be read: {why}; `{place.by_hand}` would give it")

@@ -13,7 +13,10 @@ from ppagent.targets.remote.processes import Process
 DEFAULT_PORT = 30000
 """`--port` of SGLang (`srt/server_args.py`, all versions)."""
 
-_CONTAINER = re.compile(r"(?:docker|libpod|crio|cri-containerd)[-/]([0-9a-f]{12,64})|/kubepods\S*/([0-9a-f]{64})")
+_CONTAINER = re.compile(
+    r"(?:docker|libpod|crio|cri-containerd)[-/](?:payload-)?([0-9a-f]{12,64})|/kubepods\S*/([0-9a-f]{64})"
+)
+"""Below a unit's own group, as Podman puts a container that systemd runs, it is `libpod-payload-ID`."""
 _UNIT = re.compile(r"/([\w@.\\:-]+\.service)(?:/|$)")
 _PYTHON = re.compile(r"python[\d.]*$")
 
