@@ -10,6 +10,8 @@ Shown = Mapping[str, Any]
 
 MARK = "ppagent.relaunch"
 """The label of a container that ppagent made, with the id of its run."""
+NAMELESS = re.compile(r"[0-9a-f]{64}\b")
+"""How the engines call a volume that has no name."""
 _OWNERS = (
     ("com.docker.compose.project", "Compose runs it"),
     ("io.podman.compose.project", "Compose runs it"),
@@ -52,8 +54,8 @@ def entrypoint_and_rest(command: Sequence[str], image: Shown) -> tuple[tuple[str
 def variables_of(shown: Shown) -> tuple[dict[str, str], str]:
     """Variables of the container, and why they cannot be carried over; they hold keys, so they are shown to nobody."""
     pairs = [entry.partition("=") for entry in shown["Config"].get("Env") or []]
-    odd = next((name for name, equals, value in pairs if not equals or re.search(r"[\r\n]", value)), "")
-    refused = f"the variable {odd} (no value, or several lines)" if odd else ""
+    odd = next((name for name, equals, value in pairs if not equals or re.search("[\r\n\ufffd]", value)), "")
+    refused = f"the variable {odd} (no value, several lines, or no text)" if odd else ""
     own_name = shown["Id"][:12]
     return {name: value for name, _, value in pairs if (name, value) != ("HOSTNAME", own_name)}, refused
 
@@ -68,3 +70,10 @@ def policy_of(shown: Shown) -> str:
     policy = shown["HostConfig"].get("RestartPolicy") or {}
     name, most = policy.get("Name") or "no", policy.get("MaximumRetryCount") or 0
     return f"{name}:{most}" if name == "on-failure" and most else str(name)
+
+
+def own_volumes(shown: Shown) -> dict[str, str]:
+    """Volumes without a name that were made for the container, by where they are mounted: the copy takes the very same
+    ones."""
+    mounts = [mount for mount in shown.get("Mounts") or () if mount.get("Type") == "volume"]
+    return {str(mount["Destination"]): str(mount["Name"]) for mount in mounts if NAMELESS.match(str(mount["Name"]))}

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ppagent.trials.container_options import MARK, Shown, variables_of
+from ppagent.trials.container_options import MARK, NAMELESS, Shown, variables_of
 
 _ABOUT_ONE = frozenset((
     "Hostname", "Image", "Cmd", "Entrypoint", "AttachStdin", "AttachStdout", "AttachStderr", "StdinOnce", "Volumes",
@@ -36,6 +36,8 @@ def _plain(shown: Shown, section: str) -> dict[str, Any]:
     """The settings of a section that are not empty, each in one form, without the container's own id."""
     text = json.dumps({name: value for name, value in shown[section].items() if name not in _ABOUT_ONE})
     settings = json.loads(text.replace(shown["Id"], "ID"))
+    if settings.get("Binds"):  # one without a name is no bind of the old container; the mounts tell of it
+        settings["Binds"] = [bind for bind in settings["Binds"] if not NAMELESS.match(bind)]
     return {name: _in_order(value) for name, value in settings.items() if value not in _EMPTY}
 
 

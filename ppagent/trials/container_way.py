@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ppagent.evidence.masking import mask
 from ppagent.ledger import new_id
 from ppagent.trials import container_options as options
 from ppagent.trials.container import ContainerMachine, Copy
@@ -48,8 +49,9 @@ def container_way(link: "Link", server: "Server", launch: NewLaunch) -> Told:
         image, owner = str(shown["Config"]["Image"]), options.owner_of(shown)
         machine = _machine(link, program, server, launch, shown)
     except _Refused as refused:
-        why = f"it runs in container {server.container[:12]}, whose command cannot be changed, and {refused}"
-        return _by_hand(program, server.container, image, launch, owner), why, None
+        why = f"it runs in container {server.container[:12]}, whose command cannot be changed, and {mask(str(refused))}"
+        caller = f"sudo {program}" if "permission denied" in why.lower() else program
+        return _by_hand(caller, server.container, image, launch, owner), why, None
 
     def prepare() -> tuple[Keeper, Launched]:
         return machine, machine.prepare()

@@ -24,7 +24,7 @@ def _as_script(command: Sequence[str], running: Sequence[str], new: Sequence[str
     """`sglang serve ...` runs as `python /usr/local/bin/sglang serve ...`."""
     rest = len(running) - 2
     at = len(command) - rest - 1
-    if rest < 1 or at < 0 or tuple(running[:2]) != tuple(new[:2]):
+    if rest < 1 or at < 0 or tuple(running[:2]) != tuple(new[:2]) or running[1].startswith("-"):
         return None
     same = tuple(command[at + 1 :]) == tuple(running[2:])
     script = PurePosixPath(running[1])

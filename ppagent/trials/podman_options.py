@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from ppagent.trials.container_options import MARK, Options, Shown
+from ppagent.trials.container_options import MARK, Options, Shown, own_volumes
 
 _VALUED = frozenset((
     "add-host", "annotation", "arch", "blkio-weight", "cap-add", "cap-drop", "cgroup-parent", "cgroupns", "cpu-period",
@@ -37,7 +37,8 @@ _DROPPED_SWITCHES = frozenset((
 ))  # fmt: skip
 _SHORT = {
     "a": "attach", "c": "cpu-shares", "d": "detach", "e": "env", "h": "hostname", "i": "interactive", "l": "label",
-    "m": "memory", "p": "publish", "q": "quiet", "t": "tty", "u": "user", "v": "volume", "w": "workdir",
+    "m": "memory", "P": "publish-all", "p": "publish", "q": "quiet", "t": "tty", "u": "user", "v": "volume",
+    "w": "workdir",
 }  # fmt: skip
 _OTHERS = re.compile(r"^(?:container|ns):")
 _RELABELS = re.compile(r":(?:[\w,]*,)?[zZ](?:,|$)|relabel=")
@@ -54,19 +55,26 @@ def podman_options(shown: Shown) -> Options:
     words: list[str] = []
     refused = [name for name in ("Pod", "Rootfs", "Dependencies", "IsInfra") if shown.get(name)]
     refused += [f"the option {word}" for word in made[1:verb] if word != "container"]
-    relabelled = bool(shown.get("MountLabel"))
+    relabelled, volumes = bool(shown.get("MountLabel")), own_volumes(shown)
     for name, value in _given(made[verb + 1 :]):
         if name in _DROPPED or name in _DROPPED_SWITCHES or (name == "label" and value.startswith(f"{MARK}=")):
             continue
-        if name not in (_SWITCHES if value in ("", "true", "false") else _VALUED) or _odd(name, value, relabelled):
+        if name == "volume" and value.split(":")[0] in volumes:
+            continue
+        if not _known(name, value) or _odd(name, value, relabelled):
             refused.append(f"--{name} {value}".strip())
         elif name in _SWITCHES:
             words.append(f"--{name}={value or 'true'}")
         else:
             words += [f"--{name}", value]
+    words += [word for place, name in volumes.items() for word in ("--volume", f"{name}:{place}")]
     driver = (shown["HostConfig"].get("LogConfig") or {}).get("Type", "")
     refused += [] if driver in _READ_BY else [f"--log-driver {driver}"]
     return Options(tuple(words), tuple(refused))
+
+
+def _known(name: str, value: str) -> bool:
+    return value in ("", "true", "false") if name in _SWITCHES else name in _VALUED
 
 
 def _given(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -104,6 +112,8 @@ def _odd(name: str, value: str, relabelled: bool) -> bool:
         return True
     if name == "volume":
         return value.startswith(".") or not _absolute(value) or (relabelled and bool(_RELABELS.search(value)))
+    if name == "publish":
+        return not re.search(r"[^:]:[^:]+$", value)  # no port of the host is named, so it is another one each time
     if name == "mount":
         return bool(re.search(r"(?:source|src)=\.", value)) or (relabelled and bool(_RELABELS.search(value)))
     return False
