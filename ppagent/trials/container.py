@@ -1,8 +1,8 @@
 """A server in a Docker or Podman container, relaunched by another container of the same settings beside the old one.
 
 A container's command cannot be changed. So the old one is stopped, renamed and left as it is, and a new one takes its
-name. While a trial runs, the new one has no restart policy and the old one keeps its own: a reboot in the middle brings
-the old server back. Only a launch that is kept takes the policy over.
+name. While a trial runs, the new one has no restart policy and the old one keeps its own, so that a reboot in the
+middle starts the old server or none (`always` was seen to). Only a launch that is kept takes the policy over.
 """
 
 import json

@@ -131,7 +131,8 @@ def _plan(machine: ContainerMachine) -> tuple[str, ...]:
     program, name, aside, copy = machine.program, machine.name, machine.put_aside, machine.copy
     if copy is None:
         raise AssertionError("the new container was told of")
-    policy = f", which its restart policy ({machine.policy}) does after a reboot too" if machine.policy != "no" else ""
+    # Of those that are stopped when the machine goes down, an engine starts none but these.
+    again = ", which a reboot in the middle does too" if machine.policy == "always" else ""
     takes = f", and {name} takes over its restart policy ({machine.policy})" if machine.policy != "no" else ""
     made = shlex.join([*copy.options, copy.image, *copy.command])
     return (
@@ -141,7 +142,7 @@ def _plan(machine: ContainerMachine) -> tuple[str, ...]:
         *(f"    and the variable {variable}={value}" for variable, value in copy.changed.items()),
         f"{program} start {name}",
         "before that the new container is made once, held against the old one setting by setting, and removed",
-        f"if the new one does not come up it is removed, and {aside} gets its name back and is started{policy}",
+        f"if the new one does not come up it is removed, and {aside} gets its name back and is started{again}",
         f"where the new launch is kept, the old container stays, stopped, as {aside}{takes}; {program} rm {aside} "
         "removes it",
     )

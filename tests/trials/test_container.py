@@ -292,6 +292,13 @@ def test_the_plan_shows_names_settings_and_command_but_no_variable_of_the_old_on
     assert "hunter2" not in shown
 
 
+def test_a_reboot_is_promised_to_bring_the_old_container_back_only_where_it_does() -> None:
+    engine = FakeEngine()
+    assert "reboot" not in "\n".join(way(engine).lines)
+    engine.old["HostConfig"]["RestartPolicy"]["Name"] = "always"
+    assert "started, which a reboot in the middle does too" in "\n".join(way(engine).lines)
+
+
 def test_a_tag_that_means_another_image_by_now_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = FakeEngine()
     engine.old["Config"]["Image"] = "sglang:gone"
