@@ -12,12 +12,13 @@ from ppagent.bench.endpoint import is_url, parse_endpoint
 from ppagent.bench.reach import over, reach, through
 from ppagent.cli.common import note
 from ppagent.errors import ExitStatus, PpagentError
-from ppagent.targets.live_host import LiveHost
+from ppagent.targets.live_host import LiveHost, Windows
 from ppagent.targets.open_live import open_live
 from ppagent.trials.bring_back import bring_back, keeper_in
 from ppagent.trials.change import restore
+from ppagent.trials.look_again import SHORT_LOOK_S
 from ppagent.trials.note import RestoreNote, all_notes, read_note, remove_note
-from ppagent.trials.serving import ANSWER_S, answers
+from ppagent.trials.serving import answers
 
 if TYPE_CHECKING:
     from ppagent.targets.remote.link import Link
@@ -56,26 +57,27 @@ def _old_launch(args: argparse.Namespace, left: RestoreNote) -> int:
 
 @contextmanager
 def _serving(left: RestoreNote, link: "Link") -> Iterator[Callable[[], bool]]:
-    """Whether the server serves, which may not run yet. By what its certificate is known is told by its process."""
+    """Whether the server serves, which may not run yet. Where it listens, and by what its certificate is known, is told
+    by its process."""
     from ppagent.bench.tunnel import Tunnel
 
     direct = is_url(left.server)
     port = parse_endpoint(left.server).port if direct else int(left.server.rpartition("/")[2])
-    tunnel = None if direct else Tunnel(link, "127.0.0.1", port)
+    tunnels: dict[str, Tunnel] = {}
 
     def serves() -> bool:
-        address = parse_endpoint(left.server).host if direct else "127.0.0.1"
         try:
-            link.open_tcp(address, port, timeout_s=ANSWER_S).close()
-            trust = LiveHost(link, port=port).way().trust
+            way = LiveHost(link, port=port, windows=Windows(cpu_s=SHORT_LOOK_S)).way()
         except PpagentError:  # the very question: nothing listens there, or nothing answers as SGLang does
             return False
-        if tunnel is not None:
-            return answers(Control(through(tunnel, os.environ, trust)))
-        return answers(Control(over(parse_endpoint(left.server, os.environ), trust)))
+        if direct:
+            return answers(Control(over(parse_endpoint(left.server, os.environ), way.trust)))
+        if way.address not in tunnels:
+            tunnels[way.address] = Tunnel(link, way.address, port)
+        return answers(Control(through(tunnels[way.address], os.environ, way.trust)))
 
     try:
         yield serves
     finally:
-        if tunnel is not None:
+        for tunnel in tunnels.values():
             tunnel.close()
