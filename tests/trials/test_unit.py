@@ -276,6 +276,15 @@ def test_the_plan_shows_the_whole_drop_in_and_where_it_goes() -> None:
     assert way.reason == ""
 
 
+def test_the_deeds_go_over_a_link_that_outlives_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a line that breaks in the middle would leave the trial in force."""
+    before, after = FakeHost(), FakeHost()
+    monkeypatch.setattr("ppagent.trials.way.lasting", lambda link: after)
+    prepare = way_of(before, server(), launch()).prepare
+    assert prepare is not None
+    assert prepare()[0].link is after
+
+
 def test_a_unit_of_the_account_itself_needs_no_root() -> None:
     host = FakeHost(uid=1000)
     own = server(groups="0::/user.slice/user-1000.slice/user@1000.service/app.slice/sglang.service")
