@@ -36,6 +36,7 @@ def forecast(change: Change, facts: Facts) -> Predicted | None:
         round(found.low, 1),
         round(found.high, 1),
         found.regime,
+        found.assumptions,
     )
 
 
@@ -77,6 +78,18 @@ def slot_limit_in(change: Change) -> int | None:
     return next((int(change.set[flag]) for flag in SLOT_LIMIT_FLAGS if change.set.get(flag, "").isdigit()), None)
 
 
+def misfit(split: tuple[int, ...] | None, server: Server, facts: Facts) -> str:
+    """Why a split is of another pipeline or model; empty where it fits, as far as that is known."""
+    if not split:
+        return ""
+    if len(split) != server.stages:
+        return f"a split needs {server.stages} numbers, one a stage, and these are {len(split)}"
+    layers = facts.number("model.num_hidden_layers")
+    if layers and sum(split) != layers:
+        return f"these layers add up to {sum(split)}, and the model has {layers:g}"
+    return ""
+
+
 def split_in(change: Change) -> tuple[int, ...] | None:
     """The layers of each stage that a change sets."""
     layers = change.env.get(PARTITION)
@@ -86,7 +99,7 @@ def split_in(change: Change) -> tuple[int, ...] | None:
 def _forecast(change: Change, facts: Facts, concurrency: int) -> Forecast | None:
     server = server_of(facts)
     then = settings_after(change, server.now) if server is not None else None
-    if server is None or then is None or then == server.now:
+    if server is None or then is None or then == server.now or misfit(split_in(change), server, facts):
         return None
     try:
         return what_if(server, then, concurrency)

@@ -17,6 +17,8 @@ class Predicted:
     low: float
     high: float
     regime: str = ""
+    assumes: tuple[str, ...] = ()
+    """What the range takes for granted, what weighs most first."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from ppagent.chat.looking import know
 from ppagent.chat.offering import offer_trial
 from ppagent.chat.questions import Kind
 from ppagent.chat.session import Session
+from ppagent.chat.spelling import as_meant
 from ppagent.report.lines import BLANK, Line, wrapped
 
 MOST_FLAGS = 3
@@ -34,7 +35,7 @@ def _change(session: Session, text: str) -> None:
 
 def _what_if(session: Session, text: str) -> None:
     know(session)
-    session.say(what_if_lines(session.found(), read_setting(text), session.screen.width))
+    session.say(what_if_lines(session.found(), read_setting(as_meant(text)), session.screen.width))
 
 
 def _flag(session: Session, text: str) -> None:

@@ -7,9 +7,9 @@ from time import monotonic
 from typing import Any
 
 from ppagent.agent.budget import Budget
-from ppagent.agent.choosing import ToolCall
+from ppagent.agent.choosing import Stop, ToolCall
 from ppagent.agent.graph import build_graph, recursion_limit
-from ppagent.agent.opening import OPENING_FACTS, STATED
+from ppagent.agent.opening import OPENING_FACTS, STATED, opening_call
 from ppagent.agent.state import CallRow, DeniedRow, State
 from ppagent.agent.toolbox import Offer
 from ppagent.brains.rules import RulesBrain
@@ -35,7 +35,7 @@ def first_look(session: Session) -> None:
     which takes longer to load than a recording to look at."""
     nodes = ShownNodes(session, quiet=True)
     with at_work(session):
-        for call in iter(lambda: _first_call(session), None):
+        for call in iter(lambda: _first_call(session) if session.live else _call_as_diagnosed(session), None):
             session.state = State({**session.state, "call": call, "asked": [*session.state["asked"], _key(call)]})
             session.state = State({**session.state, **nodes.act(session.state), "call": None})
 
@@ -148,6 +148,23 @@ def _answered(session: Session, pending: dict[str, Any]) -> Any:
     row = DeniedRow(tool=call["tool"], grade=call["grade"], why=reason)
     session.state = State({**session.state, "call": None, "denied": [*session.state["denied"], row]})
     raise Denied
+
+
+def _call_as_diagnosed(session: Session) -> CallRow | None:
+    """The next question of a diagnosis by rules, until what the first look tells is known: a recording's evidence then
+    has the same ids in a session as in the report of `ppagent diagnose`, which people hold beside it."""
+    desk = session.desk
+    view = desk.view(session.state)
+    told = desk.ledger.facts()
+    open_facts = [fact for fact in FIRST_FACTS if fact not in told]
+    if not any(offer.may_tell(fact) for offer in view.unasked() for fact in open_facts):
+        return None
+    choice = opening_call(view) or RulesBrain().choose(view)
+    offer = desk.toolbox.find(choice.tool) if isinstance(choice, ToolCall) else None
+    most = min(desk.ceiling, Grade.READ_HOST)
+    if offer is None or isinstance(choice, Stop) or not offer.built_in or offer.tool.grade > most:
+        return None
+    return CallRow(tool=choice.tool, arguments=dict(choice.arguments), why=choice.why, grade=int(offer.grade))
 
 
 def _first_call(session: Session) -> CallRow | None:

@@ -10,7 +10,8 @@ KNOWN = frozenset(
         graph micro batch batches speculative quantization attention backend requests change changed compare before
         should evidence explain disable enable restart relaunch revert rollback problem slower faster limit memory
         tokens idle bench benchmark measure stage stages layers throttling temperature kernel scheduler tokenizer
-        recommend diagnose forecast predict expect proposal command confident certain dangerous safely""",
+        recommend split partition depth diagnose forecast predict expect proposal command confident certain dangerous
+        safely""",
     )
 )
 CLOSE = 0.84

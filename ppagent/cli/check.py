@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from ppagent.cli.common import PORT, TARGET_HELP
 from ppagent.errors import ExitStatus
+from ppagent.evidence.secret_values import MASK
 from ppagent.report.room import columns
 
 if TYPE_CHECKING:
     from ppagent.cli.check_target import Subject
     from ppagent.sglang.flags.installed import InstalledFlags
+    from ppagent.sglang.launch.command import LaunchCommand
     from ppagent.sglang.legality.problem import Problem
 
 NAME = "check"
@@ -55,6 +57,8 @@ class Checked:
     subject: "Subject"
     flags: "InstalledFlags"
     problems: "tuple[Problem, ...]"
+    corrected: str = ""
+    """The whole command put right; empty where nothing is refused or a person has to decide."""
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -64,11 +68,21 @@ class Checked:
 
 def checked_against(subject: "Subject", flags: "InstalledFlags") -> Checked:
     """What is wrong with one launch command."""
+    from ppagent.evidence.masking import mask
+    from ppagent.report.plain import plain_command
     from ppagent.sglang.launch.command import parse_launch
+    from ppagent.sglang.legality.correction import corrected
+
+    found = _problems(parse_launch(subject.text, flags.catalogue), subject, flags)
+    whole = corrected(subject.text, flags.catalogue, found, lambda command: _problems(command, subject, flags))
+    return Checked(subject, flags, tuple(_fit_to_show(problem) for problem in found), mask(plain_command(whole)))
+
+
+def _problems(command: "LaunchCommand", subject: "Subject", flags: "InstalledFlags") -> "tuple[Problem, ...]":
     from ppagent.sglang.legality.check import check
 
-    found = check(
-        parse_launch(subject.text, flags.catalogue),
+    return check(
+        command,
         subject.version,
         flags.catalogue,
         subject.tree,
@@ -76,7 +90,6 @@ def checked_against(subject: "Subject", flags: "InstalledFlags") -> Checked:
         subject.layers,
         subject.gpu,
     )
-    return Checked(subject, flags, tuple(_fit_to_show(problem) for problem in found))
 
 
 def _note_once(checked: list[Checked]) -> None:
@@ -119,6 +132,7 @@ def as_json(checked: list[Checked]) -> dict[str, Any]:
         "flags": "source" if all(one.flags.from_source for one in checked) else "table",
         "remarks": list(dict.fromkeys(remark for one in checked for remark in one.remarks)),
         "accepted": accepted,
+        "corrected": {one.subject.host: one.corrected for one in checked if one.corrected},
         "problems": problems,
     }
 
@@ -136,6 +150,13 @@ def as_text(checked: Checked) -> str:
         if problem.write_instead:
             lines += _indented("write: ", problem.write_instead)
         lines += [*_indented("from: ", problem.source), ""]
+    if checked.corrected:
+        masked = f"; put your own secret where {MASK} stands" if MASK in checked.corrected else ""
+        says = f"the whole command, as SGLang {subject.version} would accept it{masked}:"
+        lines += [*textwrap.wrap(says, columns()), "", *checked.corrected.strip("\n").split("\n"), ""]
+    elif not accepted:
+        says = "No whole corrected command: what to write above is left to you where it says so, or to be cut by hand."
+        lines += [*textwrap.wrap(says, columns()), ""]
     return "\n".join(lines if problems else lines[:-1]) + "\n" * (not problems)
 
 

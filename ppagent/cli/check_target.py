@@ -14,6 +14,7 @@ from ppagent.sglang.flags.source import SERVER_ARGS, SourceTree, read_version
 from ppagent.sglang.launch.find import find_launch
 from ppagent.sglang.launch.site import NoLaunchCommand
 from ppagent.sglang.scheduler_facts.code import has, open_tree
+from ppagent.sglang.stated_version import stated_version
 from ppagent.sglang.versions import parse_version
 from ppagent.targets.open import named_path
 from ppagent.targets.packed import is_archive
@@ -39,6 +40,8 @@ class Subject:
     architectures: tuple[str, ...] = ()
     layers: int | None = None
     gpu: str | None = None
+    stated: str = ""
+    """The version that the words around the command name."""
 
 
 def subjects(target: str, version: str | None, tree: Path | None, port: int | None = None) -> tuple[Subject, ...]:
@@ -77,7 +80,7 @@ def _named(target: str, port: int | None) -> list[Subject]:
 def _of_text(text: str, name: str = "") -> Subject:
     """A text with a launch command in it, and whatever else it tells of the server."""
     pasted = read_pasted(text)
-    around = next(iter(_of_hosts(pasted)), Subject(""))
+    around = replace(next(iter(_of_hosts(pasted)), Subject("")), stated=stated_version(pasted.words))
     try:
         find_launch(text)
     except NoLaunchCommand:
@@ -144,10 +147,17 @@ def _source(target: Target, host: str, architectures: tuple[str, ...]) -> Source
 
 
 def _version_of(subject: Subject, stated: str) -> str:
-    """The version to check against: as stated, as the host says, in the tree, or the tag of the container's image."""
+    """The version to check against: as asked for, as the host says, in the tree, the tag of the container's image, or
+    as the words around the command say."""
     tag = _IMAGE_TAG.search(subject.text)
     package = subject.tree
-    for text in (stated, subject.version, read_version(package) if package else "", tag.group(1) if tag else ""):
+    for text in (
+        stated,
+        subject.version,
+        read_version(package) if package else "",
+        tag.group(1) if tag else "",
+        subject.stated,
+    ):
         if parse_version(text):
             return str(parse_version(text))
         if stated and text is stated:

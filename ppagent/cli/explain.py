@@ -68,10 +68,11 @@ def _page(cause_id: str) -> str:
 
 
 def _flag(name: str, version: str | None, tree: Path | None, target: str | None) -> str:
-    from ppagent.report.flag_page import explain_flag, is_flag
+    from ppagent.report.flag_page import explain_flag, is_flag, nearest_flags
 
     if not is_flag(name):
-        raise UserError(f"{name} is neither a cause nor a flag.", "`ppagent explain` without a name lists the causes.")
+        listed = "`ppagent explain` without a name lists the causes."
+        raise UserError(f"{name} is neither a cause nor a flag.", f"{nearest_flags(name)} {listed}".strip())
     if target is None:
         return f"{explain_flag(name, version, tree)}\n"
     if version is not None or tree is not None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from ppagent.changes.proposal import Predicted
 from ppagent.changes.shapes import Shapes
+from ppagent.changes.untold import why_untold
 from ppagent.model.forecast import Forecast
 from ppagent.model.ring import Ring
 from ppagent.model.timeline import timeline_of
@@ -50,6 +51,8 @@ class Answer:
     """What the lanes divide a turn over the stages by."""
     shapes: Shapes | None = None
     """Other TPxPP shapes of the same cards; None for a ring by its numbers."""
+    untold: str = ""
+    """Why the forecast does not tell whether it helps, and what would; empty where it tells."""
     record: str = ""
     """How forecasts made so far on this machine fared; empty where nothing was ever measured."""
 
@@ -89,6 +92,7 @@ def answer_for_server(title: str, server: Server, then: Settings, at: int, origi
         measured=True,
         fill_said=fill_said,
         divided_by=divided_by(now),
+        untold=why_untold(forecast, server),
     )
 
 

@@ -6,7 +6,7 @@ from html import escape
 
 from ppagent.changes.shapes import SOURCE, Shapes
 from ppagent.cli.predict_answer import Answer
-from ppagent.cli.predict_table import shape_rows, shapes_heading
+from ppagent.cli.predict_table import BOUND, shape_rows, shapes_heading
 from ppagent.cli.predict_view import lanes_caption
 from ppagent.report.html_page import page
 from ppagent.report.html_pictures import CURVES_HEADING, LANES_HEADING, figure
@@ -48,6 +48,7 @@ def _parts(answer: Answer) -> Iterator[str]:
     yield (
         f'<section class="verdict forecast" id="verdict"><strong>FORECAST</strong> at C={at}: {forecast.low:.1f} to '
         f"{forecast.high:.1f} tok/s, now {forecast.baseline:.1f}: {escape(str(forecast.effect))}."
+        f"{f'<p>{escape(answer.untold)}.</p>' if answer.untold else ''}"
         f'<p class="dim">{escape(forecast.regime)}</p></section>'
     )
     notes = "".join(f"<li>{escape(note)}</li>" for note in forecast.assumptions)
@@ -75,7 +76,7 @@ def _shapes(shapes: Shapes) -> str:
     )
     top = "".join(f"<th>{escape(name)}</th>" for name in head)
     table = f'<table class="grid"><tr>{top}</tr>{body}</table><p class="dim">{escape(SOURCE)}.</p>'
-    return section("shapes", shapes_heading(shapes), (table,))
+    return section("shapes", f"{shapes_heading(shapes)}; {BOUND}", (table,))
 
 
 def _table(answer: Answer) -> str:

@@ -10,6 +10,7 @@ from ppagent.report.room import columns
 
 _NAME = 8
 _CELL = 12
+BOUND = "C=1 max is what one request alone cannot pass"
 LIMITS_HEADING = "tok/s by slot limit and requests in flight"
 
 
@@ -31,7 +32,7 @@ def by_shape(shapes: Shapes) -> Iterator[str]:
     if shapes.lacking:
         yield from _wrapped(f"other TPxPP shapes of these cards are not priced: {shapes.lacking}")
         return
-    yield from _wrapped(f"{shapes_heading(shapes)}, as ranges")
+    yield from _wrapped(f"{shapes_heading(shapes)}, as ranges; {BOUND}")
     rows = shape_rows(shapes)
     wide = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     gap = 3 if sum(wide) + 3 * (len(wide) - 1) <= columns() else 1
@@ -48,7 +49,7 @@ def shapes_heading(shapes: Shapes) -> str:
 def shape_rows(shapes: Shapes) -> list[tuple[str, ...]]:
     """The table's cells, its head first: one request, its bound, the load asked for, tokens of KV."""
     loaded = shapes.at > 1 and any(each.loaded is not None for each in shapes.shapes)
-    head = ("shape", "C=1", "at most", *([f"C={shapes.at}"] if loaded else []), "KV")
+    head = ("shape", "C=1", "C=1 max", *([f"C={shapes.at}"] if loaded else []), "KV")
     measured = ("measured", _figure(shapes.alone), "", *([_figure(shapes.loaded)] if loaded else []), "")
     return [head, measured, *(_shape_row(each, loaded) for each in shapes.shapes)]
 

@@ -21,6 +21,7 @@ def as_json(answer: Answer) -> dict[str, object]:
     return {
         "predicted": forecast.predicted(),
         "effect": str(forecast.effect),
+        "untold": answer.untold,
         "regime": forecast.regime,
         "assumptions": list(forecast.assumptions),
         "table": [
@@ -82,6 +83,8 @@ def _lines(answer: Answer) -> Iterator[str]:
         f"at C={forecast.at_concurrency}: {forecast.low:.1f}-{forecast.high:.1f} tok/s "
         f"(now {forecast.baseline:.1f}): {forecast.effect}"
     )
+    if answer.untold:
+        yield from _wrapped(f"{answer.untold}.", "  ")
     yield from _wrapped(forecast.regime, "  ")
     for note in forecast.assumptions:
         yield from _wrapped(note, "  assumes: ")

@@ -13,6 +13,7 @@ from ppagent.model.fit import fit_line
 from ppagent.model.forecast import COLD_FLOOR, Forecast, throughput_forecast
 from ppagent.model.hardware import UNCHECKED
 from ppagent.model.levels import Level
+from ppagent.model.regime import pacing
 from ppagent.model.ring import Ring, Stage
 from ppagent.model.roofline import Roofline
 
@@ -139,8 +140,8 @@ def forecast_graph_and_spread(
         if serial:
             turn_ms = max(turn_ms, sum(times_ms) / share + case.stages * (BOOKKEEPING_MS + HOP_MS))
         candidates.append(1000.0 * running / turn_ms)
-    slowest = max(range(case.stages), key=lambda stage: times_ms[stage])
-    regime = f"stage {slowest} paces the ring at {times_ms[slowest]:.2f} ms of peak bandwidth a step"
+    slowest, several = pacing(times_ms)
+    regime = f"{slowest} pace{'' if several else 's'} the ring at {max(times_ms):.2f} ms of peak bandwidth a step"
     if running < concurrency:
         regime = f"{concurrency - running} of {concurrency} requests wait for a slot: the limit caps the load; {regime}"
     floor = (COLD_FLOOR / 2 if case.lowest.measure == "throughput" else 0.0, 0.0)

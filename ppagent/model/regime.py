@@ -1,8 +1,13 @@
 """What a forecast rests on, in words: who waits, what rules the turn, what was taken for granted."""
 
+from collections.abc import Sequence
+
 from ppagent.model.deployment import Deployment
 from ppagent.model.ring import Ring
 from ppagent.model.slots import line_at_fill
+
+ALIKE = 0.005
+"""Share of a stage's time by which nobody tells two apart."""
 
 
 def queueing(concurrency: int, running_now: int, running: int) -> str:
@@ -24,12 +29,26 @@ def regime_of(ring: Ring, filled: int, running: int) -> str:
     batch = running / filled
     slowest_ms, latency_ms = ring.slowest_ms(batch), ring.latency_ms(filled, running)
     if filled * slowest_ms > 1.02 * latency_ms:
-        stage = max(range(len(ring.stages)), key=lambda k: ring.stages[k].device_ms(batch))
-        return f"stage-bound: stage {stage} takes {slowest_ms:.1f} ms and has to serve {filled} slots"
+        named, several = pacing([stage.device_ms(batch) for stage in ring.stages])
+        each = ("take", " each", "have") if several else ("takes", "", "has")
+        return f"stage-bound: {named} {each[0]} {slowest_ms:.1f} ms{each[1]} and {each[2]} to serve {filled} slots"
     growing_ms = ring.latency_ms(1, running) - ring.latency_ms(filled, running)
     if filled > 1 and growing_ms < 0.1 * latency_ms:
         return "memory-bound: a turn hardly grows with the requests in a slot, so every token still pays the whole ring"
     return f"latency-bound: a turn of {latency_ms:.1f} ms for {batch:.3g} requests a slot rules"
+
+
+def pacing(times: Sequence[float]) -> tuple[str, bool]:
+    """The stage that takes longest, in words, and whether there are several: those that nobody can tell apart are all
+    named. Whoever says which stage paces a ring says it by this."""
+    slow = [stage for stage, time in enumerate(times) if time >= (1 - ALIKE) * max(times)]
+    if len(slow) == 1:
+        return f"stage {slow[0]}", False
+    if len(slow) == len(times):
+        return "every stage", False
+    if slow == list(range(slow[0], slow[-1] + 1)):
+        return f"stages {slow[0]}-{slow[-1]}", True
+    return f"stages {', '.join(map(str, slow[:-1]))} and {slow[-1]}", True
 
 
 def assumptions(deployment: Deployment, concurrency: int) -> tuple[str, ...]:

@@ -54,11 +54,13 @@ def forecast_limit(
     running_now = deployment.running(concurrency)
     cases = allowed_rings(deployment, concurrency, running / filled, slots, shares or deployment.shares)
     ring = cases[0].ring
+    # The last view of the first line counts what layers alone do not, such as the LM head: it names the slowest stage.
+    nearest = cases[min(len(deployment.shares), len(shares or deployment.shares)) - 1].ring
     forecast = throughput_forecast(
         concurrency,
         deployment.baseline(concurrency),
         [rate for case in cases for rate in _rates(deployment, concurrency, case, filled, running)],
-        queueing(concurrency, running_now, running) + regime_of(ring, filled, running),
+        queueing(concurrency, running_now, running) + regime_of(nearest, filled, running),
         assumptions(deployment, concurrency),
         floor=(SHARED_HOST_FLOOR if deployment.shared_host else COLD_FLOOR, COLD_FLOOR),
     )

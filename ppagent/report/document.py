@@ -14,10 +14,12 @@ from ppagent.agent.summary import in_plan_order
 from ppagent.causes.cause import Observation
 from ppagent.changes.proposal import Predicted
 from ppagent.errors import ToolError
+from ppagent.evidence.evidence import Missing
 from ppagent.ledger import track_record
 from ppagent.model.waterfall import Step as Bar
 from ppagent.report.exhibits import Exhibit, exhibit_of
 from ppagent.report.headline import headline, provenance
+from ppagent.report.next_command import in_words, next_command
 from ppagent.report.own import own_statements
 from ppagent.report.pictures.figures import Figures, figures_of
 from ppagent.report.plain import plain
@@ -29,6 +31,9 @@ MOST_RULED_OUT = 6
 MOST_UNDECIDED: dict[Verdict, int] = {"diagnosed": 2, "healthy": 2, "not_enough_evidence": 8}
 """Undecided causes told in full: they matter most where the verdict hangs on them."""
 MOST_REASONS = 4
+
+OF_THE_VERSION = ("server.version", "source.flags")
+"""Tools that read the version in the installation."""
 
 LABELS: dict[Verdict, str] = {
     "diagnosed": "DIAGNOSED",
@@ -101,9 +106,16 @@ class Document:
     denied: tuple[Note, ...]
     missing: tuple[Note, ...]
     footer: str
+    run_next: Note | None = None
+    """The one command to run next, and what it does, where the evidence does not suffice."""
     question: str = ""
     figures: Figures = Figures()
     exhibits: tuple[Exhibit, ...] = ()
+
+    @property
+    def looks(self) -> tuple[Note, ...]:
+        """What to do and to look at next, for a report without a place of its own for the command."""
+        return (*((self.run_next,) if self.run_next is not None else ()), *self.probes)
 
     @property
     def also_ruled_out(self) -> Cites:
@@ -138,13 +150,22 @@ def document_of(found: Investigation) -> Document:
         denied=tuple(Note(d["tool"], plain(d["why"])) for d in found.denied),
         missing=(
             *_unread(found),
-            *(Note(m.tool, plain(m.why + (f" on {m.host}" if m.host else ""))) for m in found.missing),
+            *(Note(m.tool, plain(_why_missing(m, found) + (f" on {m.host}" if m.host else ""))) for m in found.missing),
         ),
         footer=plain(_footer(found)),
+        run_next=_run_next(found),
         question=plain(found.question),
         figures=figures_of(found),
         exhibits=tuple(exhibit_of(e) for e in found.evidence),
     )
+
+
+def _why_missing(missing: Missing, found: Investigation) -> str:
+    """Why a tool has no answer; of the version, that somebody stated it, where that is how it is known."""
+    version = found.facts.get("engine.version")
+    if missing.tool not in OF_THE_VERSION or version is None or found.facts.text("engine.source") != "stated":
+        return missing.why
+    return f"SGLang's version is {version.value} as stated; no installation was there to read it in"
 
 
 def _unread(found: Investigation) -> tuple[Note, ...]:
@@ -221,7 +242,12 @@ def _cannot_tell(hypothesis: Hypothesis) -> Note:
 def _probes(found: Investigation) -> tuple[Note, ...]:
     if found.verdict != "not_enough_evidence":
         return ()
-    return tuple(Note(p.tool, f"{plain(p.why)} (grade {p.grade})") for p in found.next_probes)
+    return tuple(Note(p.tool, f"{plain(p.why)} ({in_words(p.grade)})") for p in found.next_probes)
+
+
+def _run_next(found: Investigation) -> Note | None:
+    command, does = next_command(found)
+    return Note(plain(command), does) if command else None
 
 
 def _cites(observations: Iterable[Observation]) -> Cites:

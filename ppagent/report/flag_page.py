@@ -17,13 +17,20 @@ from ppagent.sglang.flags.successors import nearest, successor
 INDENT = "  "
 _MOST_CANDIDATES = 8
 _FLAG_LIKE = re.compile(r"--?[a-z0-9][a-z0-9_-]*", re.IGNORECASE)
-_FIELD_LIKE = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
+_FIELD_LIKE = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)+", re.IGNORECASE)
 
 
 def is_flag(text: str) -> bool:
-    """Whether `text` is written as a flag ("--pp-size", "--pp-size=4") or as the field it sets ("pp_size")."""
+    """Whether `text` is written as a flag ("--pp-size", "--pp-size=4"), without its dashes ("pp-size", "port"), or as
+    the field it sets ("pp_size")."""
     name = text.partition("=")[0]
-    return bool(_FLAG_LIKE.fullmatch(name) or _FIELD_LIKE.fullmatch(name))
+    return bool(_FLAG_LIKE.fullmatch(name) or _FIELD_LIKE.fullmatch(name) or spans(_spelling(name)))
+
+
+def nearest_flags(text: str, version: str | None = None) -> str:
+    """The flags that look most like `text`, as advice; empty where none does."""
+    catalogue = catalogue_of(version or versions_known()[-1])
+    return _nearest_in(_spelling(text), catalogue)
 
 
 def explain_flag(
@@ -60,7 +67,7 @@ def explain_flag(
 
 def _spelling(text: str) -> str:
     name = text.partition("=")[0]
-    return name if name.startswith("-") else "--" + name.replace("_", "-")
+    return name if name.startswith("-") else "--" + name.replace("_", "-").lower()
 
 
 def _subject(written: str, match: Match) -> str | None:
@@ -73,11 +80,13 @@ def _subject(written: str, match: Match) -> str | None:
 
 
 def _unknown(written: str, catalogue: Catalogue) -> UserError:
-    close = nearest(written, catalogue)
-    advice = (
-        f"Nearest in {catalogue.version}: {', '.join(close)}." if close else "`ppagent flags --version X` lists them."
-    )
+    advice = _nearest_in(written, catalogue) or "`ppagent flags --version X` lists them."
     return UserError(f"No SGLang version known here has a flag {written}.", advice)
+
+
+def _nearest_in(written: str, catalogue: Catalogue) -> str:
+    close = nearest(written, catalogue)
+    return f"Nearest in {catalogue.version or 'this tree'}: {', '.join(close)}." if close else ""
 
 
 def _facts(flag: Flag | None) -> list[str]:

@@ -36,7 +36,7 @@ def _lines(document: Document) -> Iterator[str]:
     yield from _notes("Ruled out", document.ruled_out, document.also_ruled_out)
     yield from _notes("Cannot tell", document.cannot_tell, document.also_undecided)
     yield from _notes("The model adds", document.own, ())
-    yield from _notes("Look next", document.probes, ())
+    yield from _notes("Look next", document.looks, ())
     yield from _notes("Denied", document.denied, ())
     yield from _notes("No answer", document.missing, ())
     yield f"<sub>{escaped(document.footer)}</sub>"

@@ -96,4 +96,9 @@ def _forecast(predicted: Predicted) -> str:
     unit = "tok/s" if predicted.metric == "output_throughput" else predicted.metric
     span = f"{predicted.low:.3g}-{predicted.high:.3g} {unit}"
     regime = f", {predicted.regime}" if predicted.regime else ""
-    return f"at C={predicted.at_concurrency:g}: {span} (now {predicted.baseline:.3g}{regime})"
+    return f"at C={predicted.at_concurrency:g}: {span} (now {predicted.baseline:.3g}{regime}){taking(predicted)}"
+
+
+def taking(predicted: Predicted) -> str:
+    """The assumption that a range rests on most, as a clause behind it; empty where there is none."""
+    return f"; assumes: {predicted.assumes[0]}" if predicted.assumes else ""

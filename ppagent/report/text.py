@@ -53,7 +53,11 @@ def _head(document: Document, width: int) -> list[Line]:
 def _verdict(document: Document, width: int) -> list[Line]:
     first = f"{document.verdict}  "
     rest = " " * 11 if len(first) > 14 else None
-    return wrapped(document.summary, width, first, rest, "verdict")
+    lines = wrapped(document.summary, width, first, rest, "verdict")
+    if document.run_next is None:
+        return lines
+    command, does = document.run_next.label, document.run_next.says
+    return [*lines, BLANK, Line(f"  RUN NEXT      {command}", "good"), *wrapped(does, width, " " * 16)]
 
 
 def _table(causes: Sequence[CauseSection], width: int) -> list[Line]:

@@ -63,7 +63,7 @@ def test_the_seeds_question_leads_to_the_relaunch(seed: Session) -> None:
         ("what if?", ("Which setting?",)),
         ("what does --pp-async-batch-depth do?", ("is 0 on this server", "Not the cure here", "0.5.7 added")),
         ("what does --no-such-flag do?", ("No SGLang version known here has a flag --no-such-flag",)),
-        ("show me E23", ("bench.results · bench.jsonl", '"output_throughput": 24.7')),
+        ("show me E29", ("bench.results · bench.jsonl", '"output_throughput": 24.7')),
         ("compare with before", ("There is no earlier session about this target",)),
         ("should I disable overlap?", ("Nothing found here asks for --disable-overlap-schedule", "is always off")),
         ("should I set --pp-async-batch-depth?", ("No, --pp-async-batch-depth is not the cure here",)),
@@ -104,7 +104,7 @@ def test_the_seeds_question_leads_to_the_relaunch(seed: Session) -> None:
             ("no forecast", "--mem-fraction-static is 0.88 on this server", "Nothing found here asks for"),
         ),
         ("should I buy more GPUs?", ("more or other cards would give here I cannot tell", "Mend first what was found")),
-        ("did you check the logs?", ("logs.decode server.log E27-E32", "no answer http.metrics")),
+        ("did you check the logs?", ("logs.decode server.log E23-E28", "no answer http.metrics")),
         ("warum ist es so langsam?", ("I understand English only", "Micro-batches unfilled (PP001)")),
         ("thanks a lot", ("You are welcome.",)),
         ("who are you?", ("ppagent, which finds out why an SGLang server is slow (rules brain)",)),
@@ -294,3 +294,27 @@ def test_a_long_pasted_text_is_answered_as_text_of_a_log(answered: Callable[[str
 @pytest.mark.parametrize("filler", ["x=1 --flag-", "a: b\n"])
 def test_the_time_for_a_pasted_text_grows_with_its_length(answered: Callable[[str], str], filler: str) -> None:
     assert growth(answered, filler, 20_000) < LINEAR
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("/predict limit 1 and 8,8,8,8,8,8,8,5", ("With limit 1, layers 8,8,8,8,8,8,8,5, at C=8: 168-206 tok/s",)),
+        ("what if I set limit 1 and split 8,8,8,8,8,8,8,4?", ("these layers add up to 60, and the model has 61",)),
+        ("what if limit 1 and fp8 kv?", ("With limit 1, at C=8:", '"fp8 kv": not understood, and not in this answer')),
+        ("what if limit 1 and tp2 pp4?", ("With limit 1, at C=8:", "What TP2 PP4 would give")),
+        (
+            "what if limit is 1 and --chunked-prefill-size 4096?",
+            ("With limit 1, at C=8:", "--chunked-prefill-size 4096: the pipeline model does not price it"),
+        ),
+        ("/predict limit 4", ("cannot be told", "because 1 to 3.3 slots may be filled now", "What would tell:")),
+        ("what if the limit is 1 and the split is 8,8,8,8,8,8,8,5?", ("stage-bound: stage 0 takes",)),
+        ("what if the limit is 1?", ("stage-bound: stage 7 takes",)),
+    ],
+)
+def test_nothing_said_in_a_what_if_is_dropped_without_a_word(
+    question: str, parts: tuple[str, ...], answered: Answer
+) -> None:
+    shown = answered(question)
+
+    assert [part for part in parts if part not in shown] == []

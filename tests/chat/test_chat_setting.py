@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppagent.chat.answers.setting import Setting, read_setting
+from ppagent.chat.answers.setting import Setting, read_setting, taken_for_split
+from ppagent.chat.answers.unused import unused_in
 
 WORDS = """what if --pp-max-micro-batch-size = 2 limit to 8,8,8 C= 16 requests --disable-cuda-graph graphs on
 SGLANG_PP_LAYER_PARTITION=8,8 pp_async_batch_depth=1 -- - ? without , . drop é \u00b2"""
@@ -74,3 +75,41 @@ def test_any_words_are_read_without_a_fall_and_numbers_are_positive(text: str) -
 )
 def test_a_field_and_its_value_need_no_equals_sign(text: str, limit: int | None) -> None:
     assert read_setting(text).limit == limit
+
+
+SPLIT = (8, 8, 8, 8, 8, 8, 8, 5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "limit 1 and 8,8,8,8,8,8,8,5",
+        "8,8,8,8,8,8,8,5 with limit 1",
+        "what if I set limit 1 and split 8/8/8/8/8/8/8/5?",
+        "8 8 8 8 8 8 8 5 layers and limit=1",
+    ],
+)
+def test_a_split_is_read_beside_a_limit_wherever_it_stands(text: str) -> None:
+    found = taken_for_split(read_setting(text))
+
+    assert (found.limit, found.split, unused_in(text)) == (1, SPLIT, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "unused"),
+    [
+        ("limit 1, graphs on, depth 2, tp4 pp2 at C=16", ()),
+        ("what if limit 1 and fp8 kv?", ("fp8 kv",)),
+        ("limit 1 and mtp on", ("mtp",)),
+        ("limit 0", ("limit 0",)),
+        ("limit 1 at C=1,4,8", ("4,8",)),
+        ("limit 1 and limit 2", ("limit 2",)),
+        ("what if I set the limit to 2 with 16 users, would throughput go up?", ()),
+    ],
+)
+def test_what_no_setting_was_read_from_is_left_over(text: str, unused: tuple[str, ...]) -> None:
+    assert unused_in(text) == unused
+
+
+def test_load_levels_in_a_complaint_are_no_split() -> None:
+    assert not read_setting("I get 24,68,95 tok/s, why is it slow?").modelled

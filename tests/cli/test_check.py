@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,9 @@ def test_a_refused_command_says_what_to_write(capsys: pytest.CaptureFixture[str]
     printed = capsys.readouterr().out
     assert printed.startswith("SGLang 0.5.10 refuses this launch command.\n")
     assert "         write: --pp-size 8\n" in printed
-    assert max(len(line) for line in printed.splitlines()) <= 80
+    *told, whole = printed.rstrip().splitlines()
+    assert max(len(line) for line in told) <= 80
+    assert whole == TAKEN.replace("--pp-size 8 --disable-overlap-schedule", "--disable-overlap-schedule --pp-size 8")
 
 
 def test_an_accepted_command_exits_with_nought(capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,3 +136,40 @@ def test_what_a_launch_text_hides_is_neither_shown_nor_run_by_the_terminal(capsy
         assert secret not in shown
         assert not set(shown) & {"\x1b", "\x07", "\u202e"}
         assert "stray" in shown and "[masked]" in shown
+
+
+@pytest.mark.parametrize(("size", "version"), [("8", "0.5.3"), ("4", "0.5.11")])
+def test_a_removed_switch_is_answered_with_the_value_that_sglang_names_and_the_whole_command(
+    size: str, version: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = f"python -m sglang.launch_server --model-path m --tp {size} --enable-ep-moe --port 30000"
+    assert run(command, "--version", version) == 1
+    printed = capsys.readouterr().out
+    assert f"         write: --ep-size {size}\n" in printed
+    whole = printed.strip().splitlines()[-1]
+    assert whole == f"python -m sglang.launch_server --model-path m --tp {size} --port 30000 --ep-size {size}"
+    assert run(whole, "--version", version) == 0
+
+
+def test_what_only_a_person_can_decide_is_said_and_no_command_is_made_up(capsys: pytest.CaptureFixture[str]) -> None:
+    command = "python -m sglang.launch_server --model-path m --enable-expert-distribution-metrics"
+    assert run(command, "--version", "0.5.23") == 1
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "write: --expert-balancedness-report-mode VALUE: yours to decide" in printed
+    assert "No whole corrected command" in printed
+
+
+def test_a_flag_that_is_there_already_is_not_set_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    command = "python -m sglang.launch_server --model-path m --tp 4 --ep-size 2 --enable-ep-moe"
+    assert run(command, "--version", "0.5.11") == 1
+    printed = capsys.readouterr().out
+    assert "write: leave it out: --ep-size is there" in printed
+    assert printed.strip().splitlines()[-1].endswith("--tp 4 --ep-size 2")
+
+
+def test_the_version_that_a_ticket_states_beside_the_command_is_taken(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", StringIO(f"sglang==0.5.10\n\n{TAKEN}\n"))
+    assert run("-") == 0
+    assert capsys.readouterr().out == "SGLang 0.5.10 accepts this launch command.\n"

@@ -56,3 +56,19 @@ def test_a_version_without_a_flag_is_refused(words: list[str], wrong: str, capsy
     shown = capsys.readouterr()
     assert shown.out == ""
     assert f"ppagent: {wrong} Name a flag too" in shown.err
+
+
+@pytest.mark.parametrize(
+    "name", ["pp-max-microbatch-size", "pp_max_microbatch_size", "--pp_max_microbatch_size", "ppmaxmicrobatchsize"]
+)
+def test_a_misspelt_flag_gets_the_nearest_one_however_it_is_written(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", name]) == ExitStatus.USAGE
+    assert "Nearest in 0.5.23: --pp-max-micro-batch-size," in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["port", "pp-size", "PP-Size"])
+def test_a_flag_needs_no_dashes_in_front(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", name]) == 0
+    assert capsys.readouterr().out.startswith(f"--{name.lower()}\n")

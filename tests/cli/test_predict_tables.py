@@ -33,10 +33,11 @@ def test_the_table_prints_the_range_of_every_forecast(capsys: pytest.CaptureFixt
 
 def test_the_other_shapes_are_told_as_ranges_with_their_source(capsys: pytest.CaptureFixture[str]) -> None:
     lines = printed(capsys, SEED)
-    assert row(lines, "shape") == ["shape", "C=1", "at", "most", "C=8", "KV"]
+    assert row(lines, "shape") == ["shape", "C=1", "C=1", "max", "C=8", "KV"]
     assert row(lines, "measured") == ["measured", "24.7", "95.6"]
     assert row(lines, "TP2xPP4")[:3] == ["TP2xPP4", "38.7-59.4", "109"]
     assert row(lines, "TP8") == ["TP8", "90-101", "435", "356-524", "286k"]
+    assert "C=1 max is what one request alone cannot pass" in " ".join(" ".join(lines).split())
     assert "one public report" in " ".join(lines)
     found = asked(capsys, SEED)["shapes"]
     assert found["rows"][-1]["at_1"] == [89.9, 101.4]

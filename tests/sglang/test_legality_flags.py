@@ -19,7 +19,7 @@ from ppagent.sglang.legality.renames import other_name
         ("--cuda-graph-max-bs-decode 8", "0.5.10", "--cuda-graph-max-bs 8"),
         ("--pp 8", "0.5.4", "--pp-size 8"),
         ("--tp_size 8", "0.5.10", "--tp-size 8"),
-        ("--enable-ep-moe", "0.5.10", "--ep-size"),
+        ("--enable-ep-moe", "0.5.10", "--ep-size 1"),
         ("--chunked-prefil-size 4096", "0.5.10", "--chunked-prefill-size 4096"),
     ],
 )

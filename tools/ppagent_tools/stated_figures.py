@@ -3,6 +3,7 @@
 import re
 
 from ppagent.evidence.evidence import FactValue
+from ppagent.sglang.stated_version import stated_version
 from ppagent_tools.reading import tidy
 from ppagent_tools.stated_words import BETWEEN, COUNT, FIGURE, figure, range_of
 
@@ -36,9 +37,6 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]*(?:=[^\s,;]*[^\s,;.]| \d[\w.]*\w|\ \d)?")
-_VERSION = re.compile(
-    r"\bSGLang\s+v?(?P<version>\d+\.\d+(?:\.\d+)?(?:\.?(?:post|rc|dev)\d+)?)\b(?!\.?\d)", re.IGNORECASE
-)
 _TIMES = {
     "ttft": "stated.ttft_ms",
     "time to first token": "stated.ttft_ms",
@@ -97,6 +95,6 @@ def _setting(sentence: str) -> Facts:
     flags: list[FactValue] = list(dict.fromkeys(_FLAG.findall(sentence)))
     if flags:
         facts["stated.flags"] = flags
-    if version := _VERSION.search(sentence):
-        facts |= {"engine.version": version["version"], "engine.source": "stated"}
+    if version := stated_version(sentence):
+        facts |= {"engine.version": version, "engine.source": "stated"}
     return facts

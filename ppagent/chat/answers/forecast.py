@@ -1,17 +1,20 @@
 """What if: a setting's effect by the pipeline model, what the version says to it, and what cannot be said."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from ppagent.agent.investigation import Investigation
 from ppagent.causes.cause import Change
 from ppagent.causes.graphs import OFF_SWITCHES
 from ppagent.causes.physics import measured_levels
 from ppagent.changes.commands import Installed, relaunch_command
-from ppagent.changes.forecasts import server_of
+from ppagent.changes.forecasts import misfit, server_of
+from ppagent.changes.untold import why_untold
 from ppagent.chat.answers.advice import proposals_with, verdict_on
 from ppagent.chat.answers.flag import here_lines
-from ppagent.chat.answers.setting import DEPTH, PARTITION, SLOT_LIMIT, Setting
+from ppagent.chat.answers.setting import DEPTH, PARTITION, SLOT_LIMIT, Setting, taken_for_split
+from ppagent.chat.answers.shape import shape_in, shape_lines
+from ppagent.chat.answers.unused import unused_in
 from ppagent.chat.wording import tagged
 from ppagent.evidence.facts import Facts
 from ppagent.model.forecast import Forecast
@@ -32,9 +35,18 @@ class Unknown:
 def what_if_lines(found: Investigation, setting: Setting, width: int) -> list[Line]:
     """The answer to "what if I set ...?"."""
     facts = found.facts
+    setting = taken_for_split(setting)
+    left, shape = unused_in(setting.said), shape_in(setting.said)
+    if setting.empty and shape:
+        return [*shape_lines(found, shape, width), *_not_understood(left, width)]
     if setting.empty:
-        return wrapped(f"Which setting? The model knows {KNOWN}. For instance: what if the limit is 2 at C=16?", width)
-    lines = _forecast_lines(facts, setting, width)
+        return [
+            *_not_understood(left, width),
+            *wrapped(f"Which setting? The model knows {KNOWN}. For instance: what if the limit is 2 at C=16?", width),
+        ]
+    lines = [*_forecast_lines(facts, setting, width), *_not_understood(left, width)]
+    if shape:
+        lines += shape_lines(found, shape, width)
     for flag in setting.others:
         if flag.startswith("--"):
             lines += [*here_lines(found, flag, width, "  "), *wrapped(verdict_on(found, flag), width, "  ")]
@@ -46,7 +58,7 @@ def what_if_lines(found: Investigation, setting: Setting, width: int) -> list[Li
 def forecast_of(facts: Facts, setting: Setting) -> Forecast | Unknown:
     """tok/s with the setting, or why that cannot be told."""
     others = [*setting.others, *setting.dropped]
-    if others:
+    if others and not setting.modelled:
         return Unknown(f"the pipeline model prices {KNOWN}, and not {', '.join(others)}: measure it")
     levels = measured_levels(facts)
     if not levels:
@@ -54,8 +66,9 @@ def forecast_of(facts: Facts, setting: Setting) -> Forecast | Unknown:
     server = server_of(facts)
     if server is None:
         return Unknown("there is no pipeline of two stages or more here, and the model prices nothing else")
-    if setting.split and len(setting.split) != server.stages:
-        return Unknown(f"a split needs {server.stages} numbers, one a stage")
+    wrong = misfit(setting.split, server, facts)
+    if wrong:
+        return Unknown(wrong)
     then = _then(setting, server.now)
     if setting.graphs and then == server.now:
         return Unknown("graphs are on already")
@@ -79,14 +92,30 @@ def _forecast_lines(facts: Facts, setting: Setting, width: int) -> list[Line]:
     if isinstance(forecast, Unknown):
         return wrapped(f"With {setting.text}: no forecast, {forecast.why}.", width)
     cites = facts.cite("bench.levels", "stated.levels")[:1]
+    server = server_of(facts)
+    untold = why_untold(forecast, server) if server is not None else ""
+    priced = replace(setting, others={}, dropped=())
     says = (
-        f"With {setting.text}, at C={forecast.at_concurrency}: {forecast.low:.3g}-{forecast.high:.3g} tok/s "
+        f"With {priced.text}, at C={forecast.at_concurrency}: {forecast.low:.3g}-{forecast.high:.3g} tok/s "
         f"(now {forecast.baseline:.3g}): {forecast.effect}"
     )
-    lines = wrapped(tagged(says, cites), width, tone="verdict") + wrapped(forecast.regime, width, "  ")
+    lines = wrapped(tagged(says, cites), width, tone="verdict")
+    lines += wrapped(f"{untold}.", width, "  ") if untold else []
+    lines += wrapped(forecast.regime, width, "  ")
     for note in forecast.assumptions:
         lines += wrapped(note, width, "  assumes   ")
+    rest = replace(setting, limit=None, depth=None, graphs=None, split=()).text
+    if rest:
+        lines += wrapped(f"{rest}: the pipeline model does not price it, measure it", width, "  not in it ")
     return lines
+
+
+def _not_understood(left: Sequence[str], width: int) -> list[Line]:
+    """Nothing that was said is dropped without a word."""
+    if not left:
+        return []
+    quoted = ", ".join(f'"{piece}"' for piece in left)
+    return wrapped(f"{quoted}: not understood, and not in this answer", width, "  not used  ")
 
 
 def _proposed(found: Investigation, setting: Setting) -> Iterator[str]:
@@ -116,7 +145,7 @@ def _objections(facts: Facts, setting: Setting) -> Iterator[str]:
                 return
     refused = relaunch_command(change, installed).refused
     if refused:
-        yield f"{installed.words} would refuse to start with it: {refused}."
+        yield f"{installed.words} would refuse to start with it: {refused.rstrip('.')}."
 
 
 def _change(setting: Setting, facts: Facts) -> Change:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 _ASSIGNED = re.compile(
     r"(?<!\S)(?P<flag>--?[a-z][\w-]*)(?:\s*=\s*|\s+(?:(?:is|was|were|to|at|of)\s+)?(?!-))(?P<value>[^\s,;?]+(?:,[^\s,;?]+)*)?",
@@ -13,21 +13,56 @@ _FIELD = re.compile(
     r"(?<![\w-])(?P<name>[a-z]\w*_\w+)(?:\s*=\s*|\s+(?:(?:is|was|were|to|at|of)\s+)?)(?P<value>[^\s;?]+)", re.I
 )
 _LIMIT = re.compile(r"\b(?:limit|micro-?\s?batch(?:\s?size)?)\s*(?:of|to|at|=|is|:)?\s*(?P<n>\d+)", re.I)
-_DEPTH = re.compile(r"\basync(?:hronous)?\s+(?:batch\s+)?depth\s*(?:of|to|at|=|:)?\s*(?P<n>\d+)", re.I)
-_GRAPHS_ON = re.compile(
-    r"graphs?\s+(?:were\s+)?on\b|(?:enable|turn on|use|with)\s+(?:the\s+)?(?:cuda\s+)?graphs?", re.I
+_DEPTH = re.compile(
+    r"(?<!-)\b(?<!speculative )(?<!draft )(?<!queue )(?:async(?:hronous)?\s+)?(?:batch\s+)?depth"
+    r"\s*(?:of|to|at|is|=|:)?\s*(?P<n>\d+)",
+    re.I,
 )
-_GRAPHS_OFF = re.compile(r"graphs?\s+(?:were\s+)?off\b|(?:disable|turn off|without)\s+(?:cuda\s+)?graphs?", re.I)
+_GRAPHS_ON = re.compile(
+    r"(?:cuda\s+)?graphs?\s+(?:were\s+|are\s+|turned\s+)?(?:on|enabled)\b"
+    r"|(?<!out )(?:enabled?|turn(?:ed)? on|use|with|add|and)\s+(?:the\s+|decode\s+)*(?:cuda\s+)?graphs?\b(?!\s+off)",
+    re.I,
+)
+_GRAPHS_OFF = re.compile(
+    r"(?:cuda\s+)?graphs?\s+(?:were\s+|are\s+|turned\s+)?(?:off|disabled)\b"
+    r"|(?:disabled?|turn(?:ed)? off|without|no|drop)\s+(?:the\s+|decode\s+)*(?:cuda\s+)?graphs?\b",
+    re.I,
+)
 _DROPPED = re.compile(r"\b(?:without|drop(?:ping|ped)?|remov(?:e|ing|ed)|unset(?:ting)?|no)\s+(--[a-z][\w-]*)", re.I)
-_SPLIT = re.compile(r"\b(?:split|partition(?:ed)?|layers?)\D{0,20}?(?P<layers>\d+(?:\s*,\s*\d+)+)", re.I)
+_LIST = r"\d+(?:(?:\s*[,/]\s*|\s+)\d+){2,}|\d+\s*[,/]\s*\d+"
+_SPLIT = re.compile(rf"\b(?:split|partition(?:ed)?|layers?)\D{{0,20}}?(?P<layers>{_LIST})", re.I)
+_BARE_SPLIT = re.compile(
+    rf"(?<![\w,/.=-])(?P<layers>{_LIST})(?![\w/.%]|,\d)(?:\s+(?:split|partition|layers?)\b)?", re.I
+)
 _LOAD = re.compile(
     r"\bC\s*=\s*(?P<c>\d+)|\b(?P<n>\d+)\s+(?:concurrent\s+)?(?:requests?|users?|clients?|streams?|in flight)"
     r"|\bconcurrency\s*(?:of|to|at|=|:)?\s*(?P<m>\d+)",
     re.I,
 )
+_CONCERNED = re.compile(
+    r"\b(?:split|partition(?:ed)?|layers?|(?:the\s+)?slot limit|micro-?\s?batch(?:\s?size)?)\b", re.I
+)
 _ENV = re.compile(r"\b(?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]+)\s*=\s*(?P<value>\S+)")
 _TAIL = ".!?)"
 
+SETTING_PATTERNS = (
+    _ENV,
+    _FIELD,
+    _DROPPED,
+    _ASSIGNED,
+    _BARE_FLAG,
+    _LIMIT,
+    _DEPTH,
+    _GRAPHS_OFF,
+    _GRAPHS_ON,
+    _SPLIT,
+    _LOAD,
+    _BARE_SPLIT,
+    _CONCERNED,
+)
+"""Everything that a setting is read by, in the order in which it takes its words out of a text."""
+MANY = (_ENV, _FIELD, _DROPPED, _ASSIGNED, _BARE_FLAG, _CONCERNED)
+"""Those of them that are read wherever they stand, the others once."""
 SLOT_LIMIT = ("--pp-max-micro-batch-size", "--max-micro-batch-size")
 DEPTH = "--pp-async-batch-depth"
 GRAPH_SWITCHES = ("--disable-cuda-graph", "--disable-decode-cuda-graph")
@@ -49,6 +84,10 @@ class Setting:
     """Other flags to leave out."""
     named: tuple[str, ...] = ()
     """Flags named without a value."""
+    numbers: tuple[int, ...] = ()
+    """A list of numbers that nothing says the meaning of: a split, where a setting is asked about."""
+    said: str = ""
+    """The words that it was read from."""
 
     @property
     def modelled(self) -> bool:
@@ -90,7 +129,14 @@ def read_setting(text: str) -> Setting:
         others=assigned,
         dropped=tuple(flag for flag in dropped if flag not in GRAPH_SWITCHES),
         named=tuple(flag for flag in named if flag not in assigned),
+        numbers=_bare_numbers(text),
+        said=text,
     )
+
+
+def taken_for_split(setting: Setting) -> Setting:
+    """The setting where a list of numbers that stands by itself is the layers of each stage."""
+    return replace(setting, split=setting.numbers) if setting.numbers and not setting.split else setting
 
 
 def _assignments(text: str) -> Iterator[tuple[str, str]]:
@@ -100,16 +146,16 @@ def _assignments(text: str) -> Iterator[tuple[str, str]]:
         yield match["name"], match["value"].rstrip(_TAIL)
     for match in _FIELD.finditer(text):
         value = match["value"].rstrip(_TAIL)
-        if not match["name"].isupper() and ("=" in match.group() or _is_value(value)):
+        if not match["name"].isupper() and ("=" in match.group() or is_value(value)):
             yield "--" + match["name"].lower().replace("_", "-"), value
     for match in _ASSIGNED.finditer(text):
         value = (match["value"] or "").rstrip(_TAIL)
         flag = match["flag"].lower().replace("_", "-")
-        if flag.startswith("--") and flag not in dropped and (_is_value(value) or "=" in match.group()):
+        if flag.startswith("--") and flag not in dropped and (is_value(value) or "=" in match.group()):
             yield flag, value
 
 
-def _is_value(word: str) -> bool:
+def is_value(word: str) -> bool:
     """Whether a word behind a flag is its value and not the next word of the sentence."""
     return bool(re.search(r"\d", word)) or word.lower() in ("true", "false", "on", "off")
 
@@ -124,8 +170,16 @@ def _graphs(text: str, switches: Mapping[str, str], dropped: tuple[str, ...]) ->
     return True if _GRAPHS_ON.search(text) else None
 
 
+def _bare_numbers(text: str) -> tuple[int, ...]:
+    """The list that is left when everything else was read."""
+    for pattern in SETTING_PATTERNS[: SETTING_PATTERNS.index(_BARE_SPLIT)]:
+        text = pattern.sub(" ; ", text)
+    found = _BARE_SPLIT.search(text)
+    return _layers(found["layers"]) if found else ()
+
+
 def _layers(text: str) -> tuple[int, ...]:
-    parts = [part.strip() for part in text.split(",")]
+    parts = re.split(r"\s*[,/]\s*|\s+", text.strip())
     return tuple(int(part) for part in parts) if all(part.isdecimal() for part in parts) else ()
 
 

@@ -14,14 +14,14 @@ from ppagent.evidence.facts import Facts
 from ppagent.report.lines import Line, wrapped
 from ppagent.sglang.legality.renames import renamed
 
-_SIZE = re.compile(r"\b(?P<axis>tp|pp|dp|ep)[ -]?(?:size)?[ =-]*(?P<n>[1-9]\d{0,2})\b", re.I)
+SIZE = re.compile(r"\b(?P<axis>tp|pp|dp|ep)[ -]?(?:size)?[ =-]*(?P<n>[1-9]\d{0,2})\b", re.I)
 _WORDS = re.compile(r"\b(?P<axis>tensor|pipeline|data|expert)[ -]parallel", re.I)
 _FLAGS = {"tp": "--tp-size", "pp": "--pp-size", "dp": "--dp-size", "ep": "--ep-size"}
 
 
 def shape_in(text: str) -> dict[str, int]:
     """Sizes by axis (`tp`, `pp`, `dp`, `ep`) as people write them: TP8, pp4 tp2."""
-    return {match["axis"].lower(): int(match["n"]) for match in _SIZE.finditer(text) if int(match["n"])}
+    return {match["axis"].lower(): int(match["n"]) for match in SIZE.finditer(text) if int(match["n"])}
 
 
 def names_shape(text: str) -> bool:
@@ -51,7 +51,7 @@ def _reasons(found: Investigation, wanted: Mapping[str, int]) -> Iterator[str]:
     installed = Installed.of(found.facts)
     refused = relaunch_command(Change(_change(wanted, installed)), installed).refused if wanted else ""
     if refused:
-        yield f"{installed.words} would refuse to start so: {refused}."
+        yield f"{installed.words} would refuse to start so: {refused.rstrip('.')}."
     if wanted.get("tp", 1) > 1:
         yield _links(found.facts)
     for cause_id in ("PP009", "IC001"):

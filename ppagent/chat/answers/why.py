@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from ppagent.agent.investigation import Investigation
 from ppagent.agent.summary import cited
 from ppagent.chat.answers.cause import cause_and_state, cause_in_short
-from ppagent.chat.answers.needs import RECORD
 from ppagent.chat.answers.proposals import HINT, declined_lines, proposals_in_short
 from ppagent.chat.answers.topics import Topic, telling, topics_in
 from ppagent.chat.wording import tagged
 from ppagent.report.lines import BLANK, Line, wrapped
+from ppagent.report.next_command import in_words, next_command
 from ppagent.report.own import own_statements
 
 MOST_TOPICS = 3
@@ -20,9 +20,10 @@ def why_lines(found: Investigation, question: str, width: int) -> list[Line]:
     """The answer to "why is it slow?", beginning with what the question itself suspects."""
     lines = [*suspected_lines(found, question, width), *verdict_lines(found, width)]
     if found.verdict == "not_enough_evidence":
+        command, does = next_command(found)
+        lines += [BLANK, Line(f"  run next    {command}", "good"), *wrapped(does, width, " " * 14)]
         for probe in found.next_probes[:MOST_PROBES]:
-            lines += wrapped(f"{probe.tool}: {probe.why} (grade {probe.grade})", width, "  look next   ")
-        lines += wrapped(RECORD, width, "  ") if found.target_kind == "recording" else []
+            lines += wrapped(f"{probe.tool}: {probe.why} ({in_words(probe.grade)})", width, "  look next   ")
     if found.plan.proposals:
         lines += [BLANK, *proposals_in_short(found, width)]
     lines += declined_lines(found, width, in_short=True)

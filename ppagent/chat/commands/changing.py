@@ -11,6 +11,7 @@ from ppagent.chat.commands.command import Command
 from ppagent.chat.home import private_folder, state_home, write_private
 from ppagent.chat.looking import know
 from ppagent.chat.session import Session
+from ppagent.chat.spelling import as_meant
 from ppagent.errors import UserError
 from ppagent.report.lines import Line
 from ppagent.report.plain import plain_command
@@ -33,7 +34,7 @@ def diff(session: Session, words: str) -> None:
 def predict(session: Session, words: str) -> None:
     """What a setting would give."""
     know(session)
-    session.say(what_if_lines(session.found(), read_setting(words), session.screen.width))
+    session.say(what_if_lines(session.found(), read_setting(as_meant(words)), session.screen.width))
 
 
 def copy(session: Session, words: str) -> None:

@@ -29,11 +29,19 @@ def successor(spelling: str, catalogue: Catalogue) -> str | None:
 
 
 def nearest(spelling: str, catalogue: Catalogue) -> tuple[str, ...]:
-    """The spellings of this version that look most like `spelling`, best first."""
-    known = list(catalogue.by_spelling)
-    containing = [name for name in known if spelling.strip("-") and spelling.strip("-") in name]
-    close = difflib.get_close_matches(spelling, known, n=_NEAREST, cutoff=0.6)
+    """The spellings of this version that look most like `spelling`, best first. Dashes, underscores and capitals count
+    for nothing: `--pp_max_microbatch_size` is nearest to `--pp-max-micro-batch-size`."""
+    known: dict[str, str] = {}
+    for name in catalogue.by_spelling:
+        known.setdefault(_squeezed(name), name)
+    wanted = _squeezed(spelling)
+    containing = [name for squeezed, name in known.items() if wanted and wanted in squeezed]
+    close = [known[match] for match in difflib.get_close_matches(wanted, list(known), n=_NEAREST, cutoff=0.6)]
     return tuple(dict.fromkeys([*close, *containing]))[:_NEAREST]
+
+
+def _squeezed(name: str) -> str:
+    return name.replace("-", "").replace("_", "").lower()
 
 
 def matching(pattern: str, catalogue: Catalogue) -> tuple[Flag, ...]:

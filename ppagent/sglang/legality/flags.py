@@ -6,6 +6,7 @@ from ppagent.evidence.json_text import read_json
 from ppagent.sglang.flags.flag import Flag
 from ppagent.sglang.launch.options import Option, convert
 from ppagent.sglang.legality.case import Case, option_text
+from ppagent.sglang.legality.declared import instead_of
 from ppagent.sglang.legality.problem import Problem
 from ppagent.sglang.legality.renames import meant_by, other_name, versions_with
 
@@ -55,17 +56,14 @@ def _unknown(option: Option, case: Case) -> Problem:
     name = other_name(option.written, case.catalogue)
     where = versions_with(option.written)
     says = f"SGLang {case.catalogue.version} has no flag {option.written}" + (f"; {where}." if where else ".")
-    if name is None:
-        instead = "leave it out" if where else ""
-    else:
-        takes_value = "=" not in name and " " not in name
-        instead = " ".join((name, *option.values)) if takes_value else name
+    gone = "leave it out" if where else ""
+    instead = gone if name is None else instead_of(option, name, case)
     return Problem("refused", option.written, says, instead, _source(case))
 
 
 def _known(option: Option, flag: Flag, case: Case) -> Iterator[Problem]:
     if flag.stops_with:
-        instead = flag.replaced_by or "leave it out"
+        instead = instead_of(option, flag.replaced_by, case) if flag.replaced_by else "leave it out"
         yield Problem("refused", option.written, f"{option.written} stops the launch.", instead, _source(case))
         return
     if flag.deprecated:
@@ -88,7 +86,8 @@ def _deprecated(option: Option, flag: Flag, case: Case) -> Problem:
     does_nothing = flag.action == "deprecated"
     effect = "is deprecated and does nothing" if does_nothing else "is deprecated and still works"
     says = f"{option.written} {effect} in {case.catalogue.version}."
-    instead = flag.replaced_by or ("leave it out" if does_nothing else "")
+    instead = "leave it out" if does_nothing else ""
+    instead = instead_of(option, flag.replaced_by, case) if flag.replaced_by else instead
     return Problem("ignored" if does_nothing else "warning", option.written, says, instead, _source(case))
 
 

@@ -1,0 +1,41 @@
+"""The one command to run where the evidence does not suffice, and what it does, in the words of whoever is on call."""
+
+from ppagent.agent.investigation import Investigation
+
+GRADES = (
+    "reads what is there",
+    "asks the server over HTTP",
+    "reads on the host, changes nothing",
+    "disturbs the server",
+    "puts load on the server",
+    "restarts the server",
+)
+"""What a tool of each grade does to the server."""
+ON_THE_SERVER = "`local` in its place on the server's own machine"
+READS = "reads log, launch command, metrics and cards of the running server, and changes nothing"
+
+
+def next_command(found: Investigation) -> tuple[str, str]:
+    """The command and what it does; both empty where the verdict stands."""
+    if found.verdict != "not_enough_evidence":
+        return "", ""
+    if found.target_kind == "recording":
+        wants_load = found.target_name != "pasted text" and _first_tool(found).startswith("bench")
+        if wants_load:
+            return "ppagent bench ssh://HOST", f"measures the server under one load after another; {ON_THE_SERVER}"
+        return "ppagent diagnose ssh://HOST", f"{READS}; {ON_THE_SERVER}"
+    where = "local" if found.target_kind == "local" else f"ssh://{found.target_name}"
+    if _first_tool(found).startswith("bench"):
+        return f"ppagent bench {where}", "measures the server under one load after another; asks before it begins"
+    if found.next_probes and found.next_probes[0].grade == 3:
+        return f"ppagent diagnose {where} --ceiling 3", "looks deeper, which disturbs the server for moments"
+    return f"ppagent diagnose {where}", f"once more while the usual load is on: it {READS}"
+
+
+def in_words(grade: int) -> str:
+    """What a tool of this grade does to the server."""
+    return GRADES[grade]
+
+
+def _first_tool(found: Investigation) -> str:
+    return found.next_probes[0].tool if found.next_probes else ""

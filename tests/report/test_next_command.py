@@ -1,0 +1,35 @@
+from io import StringIO
+
+import pytest
+
+from ppagent.cli.main import main
+from ppagent.errors import ExitStatus
+
+METRIC = 'sglang:gen_throughput{model_name="x",pp_rank="0"} 95.6\n'
+LOG = "[2026-05-02 14:24:25 PP0] Decode batch, #running-req: 1, #token: 552, token usage: 0.00, #queue-req: 0\n"
+
+
+@pytest.mark.parametrize("pasted", [METRIC, LOG, "it is slow\n"])
+def test_a_paste_that_decides_nothing_names_the_one_command_to_run_next(
+    pasted: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", StringIO(pasted))
+    assert main(["diagnose", "-"]) == ExitStatus.NOT_ENOUGH_EVIDENCE
+    shown = capsys.readouterr().out
+    assert "  RUN NEXT      ppagent diagnose ssh://HOST\n" in shown
+    after = shown[shown.index("LOOK NEXT") :]
+    assert "(reads what is there)" in after
+    assert "grade" not in after
+
+
+@pytest.mark.parametrize("written", ["sglang==0.5.11", "SGLang: 0.5.11", "sglang:v0.5.11-cu126", "SGLang 0.5.11"])
+def test_a_version_that_a_ticket_states_is_known_as_stated(
+    written: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", StringIO(f"{written}\n\n{LOG}"))
+    main(["diagnose", "-"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "pasted text · SGLang 0.5.11" in shown
+    assert "server.version: SGLang's version is 0.5.11 as stated" in shown
+    assert "version was not recorded" not in shown
+    assert "SGLang's version was recorded" not in shown
