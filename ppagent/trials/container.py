@@ -25,6 +25,8 @@ START_S = 300.0
 """A start mounts, and asks the cards for their driver."""
 LARGEST_LOOK = 1 << 18
 _KILLED = 137
+_NEVER = "0001-"
+"""Begins the time of what has not been."""
 
 
 @dataclass(frozen=True)
@@ -111,25 +113,27 @@ class ContainerMachine:
                 self._do(["rm", "-f", made])
             self._call(there, self.name)
             self._give_policy(there, self.policy)
+        # Engines note the start after the process began, so its first lines are told by the end before it.
+        ended = str(self.shown(there)["State"].get("FinishedAt") or _NEVER)
         ran = self._run([self.program, "start", there], timeout_s=START_S)
         if not ran.ok:
             raise StartFailed(f"{self.program} does not start the {which} container: {ran.complaint}", ())
         state = self.shown(there)["State"]
-        return Started(int(state["Pid"]) or -1, f"{there} {state['StartedAt']}", 0)
+        return Started(int(state["Pid"]) or -1, f"{there} {state['StartedAt']} {ended}", 0)
 
     def look(self, started: Started, offset: int) -> Look:
         """Whether that very container runs since that very start, and what it logged from `offset` on."""
-        there, _, since = started.log.partition(" ")
+        there, began, ended = started.log.split(" ")
         state = self.shown(there)["State"]
         from ppagent.targets.remote.link import End
 
-        words = ["sh", "-c", 'exec "$@" 2>&1', "ppagent", self.program, "logs", "--since", since, there]
-        ran = self._run(words)
+        since = [] if ended.startswith(_NEVER) else ["--since", ended]
+        ran = self._run(["sh", "-c", 'exec "$@" 2>&1', "ppagent", self.program, "logs", *since, there])
         if ran.end is not End.CUT:  # the ready line stands at the beginning, so that much is enough
             self._well(ran, f"the log of container {there[:12]} cannot be read")
         text = ran.stdout[offset : offset + LARGEST_LOOK]
         whole = text[: text.rfind(b"\n") + 1] or text
-        alive = bool(state["Running"]) and state["StartedAt"] == since
+        alive = bool(state["Running"]) and state["StartedAt"] == began
         return Look(alive, offset + len(whole), whole.decode("utf-8", errors="replace"))
 
     def keep(self) -> None:

@@ -59,10 +59,11 @@ class FakeEngine:
         return {each["Name"].lstrip("/"): each["State"]["Running"] for each in self.containers.values()}
 
     def run(self, there: str) -> None:
+        """The first lines are logged before the engine notes the start, as real ones do."""
         self.clock += 1
-        begin = f"2026-11-30T07:00:{self.clock:02}.5Z"
+        first, begin = f"2026-11-30T07:00:{self.clock:02}.4Z", f"2026-11-30T07:00:{self.clock:02}.5Z"
         self.containers[there]["State"].update(Running=True, Pid=100 + self.clock, StartedAt=begin, ExitCode=0)
-        self.logs.setdefault(there, []).append((begin, f"start {self.clock}\n{READY}"))
+        self.logs.setdefault(there, []).append((first, f"start {self.clock}\n{READY}"))
 
     def __repr__(self) -> str:
         return f"FakeEngine({self.program})"
@@ -100,7 +101,8 @@ class FakeEngine:
                 return 0, "\n".join(marked), ""
             case "create", _:
                 return self._create(words, stdin)
-            case "logs", ["--since", since, there]:
+            case "logs", [*words, there]:
+                since = words[1] if words else ""
                 return 0, "".join(text for begin, text in self.logs.get(there, ()) if begin >= since), ""
             case _:
                 return self._change(deed, words)
@@ -131,7 +133,8 @@ class FakeEngine:
         state = self.containers[there]["State"]
         match deed:
             case "stop":
-                state.update(Running=False, Pid=0, ExitCode=0)
+                finished = f"2026-11-30T07:00:{self.clock:02}.9Z"
+                state.update(Running=False, Pid=0, ExitCode=0, FinishedAt=finished)
             case "rename":
                 self.containers[there]["Name"] = f"/{words[1]}"
             case "rm":

@@ -20,9 +20,10 @@ unwrapped() { awk '{ p = $3 == "P"; sub(/^[^ ]+ [^ ]+ [FP] /, ""); printf "%s%s"
 kube() { timeout -k 1 60 kubectl --cache-dir=/dev/null "$@"; }
 case $k in
   docker | podman)
-    # A container that was started again keeps the logs of every start. Where they are more than is read, the last counts.
-    since=$("$k" inspect -f '{{json .State.StartedAt}}' "$f") || exit
-    since=${since#\"} since=${since%\"}
+    # A container that was started again keeps the logs of every start. Where they are more than is read,
+    # the last counts: from the end before it on, since engines note a start after the first lines.
+    since=$("$k" inspect -f '{{json .State.FinishedAt}}' "$f") || exit
+    since=${since#\"} since=${since%\"} since=${since##0001-*}
     [ "$(both "$k" logs "$f" | head -c "$((h + t + 1))" | wc -c)" -gt "$((h + t))" ] || since=
     ends both "$k" logs ${since:+--since "$since"} "$f" ;;
   pod)
