@@ -142,6 +142,9 @@ def test_masking_reaches_into_tables_and_lists() -> None:
     assert mask_value("cmdline", ["python", "--api-key", "a", "--port", "3"]) == [
         "python", "--api-key", MASK, "--port", "3",
     ]  # fmt: skip
+    assert mask_value("env.x", [{"name": "HF_TOKEN", "value": "a", "kind": "literal"}]) == [
+        {"name": "HF_TOKEN", "value": MASK, "kind": "literal"}
+    ]
     assert mask_value("env.credentials", {"user": "a", "port": 3}) == {"user": MASK, "port": MASK}
 
 

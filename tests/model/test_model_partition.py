@@ -41,6 +41,23 @@ def test_no_split_is_offered_where_none_fits() -> None:
     assert best_partition(Roofline(read_architecture(LLAMA_8B), rtx_pro_6000()), 33, 1) is None
 
 
+def test_every_stage_keeps_a_layer_however_long_the_head_takes() -> None:
+    roofline = Roofline(read_architecture({**LLAMA_8B, "num_hidden_layers": 4}), rtx_pro_6000())
+    assert roofline.head_ms() > 2 * roofline.stage_ms((1, 3), 1)[0]
+    best = best_partition(roofline, 3, 1)
+    assert best is not None
+    assert sorted(best.layers) == [1, 1, 2]
+    assert best.layers[-1] == 1
+
+
+def test_the_embedding_takes_room_on_the_first_stage_and_the_head_on_the_last() -> None:
+    roofline = Roofline(read_architecture({**LLAMA_8B, "num_hidden_layers": 8}), rtx_pro_6000())
+    # A layer has 0.41 GiB, the embedding and the head 0.98 each: 1.5 GiB hold one layer beside either, and three alone.
+    best = best_partition(roofline, 4, 1, 1.5)
+    assert best is not None
+    assert best.layers == (1, 3, 3, 1)
+
+
 def test_weights_of_the_stages_add_up_to_the_checkpoint() -> None:
     weights = stage_weight_bytes(kimi(), DEFAULT_SPLIT)
     assert sum(weights) == pytest.approx(kimi().weight_bytes())

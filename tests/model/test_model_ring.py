@@ -24,6 +24,18 @@ def test_the_slowest_stage_paces_a_turn_only_where_it_has_the_longer_way() -> No
     assert turn_of((2, 3, 5), 3) == 15
 
 
+def test_every_stage_hands_its_step_on_once_a_turn() -> None:
+    ring = equal_ring(8, 40, 8, hop_ms=0.5, return_ms=2)
+    assert ring.turn_ms(1, 1) == pytest.approx(384 + 8 * 0.5 + 2)
+
+
+def test_a_chain_of_slow_launches_bounds_a_ring_whose_slots_are_all_filled() -> None:
+    ring = Ring(tuple(Stage(1.0, 0.0, host_ms=10.0) for _ in range(4)), hop_ms=1.0, return_ms=2.0)
+    # By hand: the turn of one slot is four launches of 10, four hops and the return, 46 ms; of all four slots
+    # 4/3 of two launches with their hops, a step, the return and a hop, 34.7 ms, and 4 x 10 ms the slowest stage.
+    assert ring.turn_ms(4, 4) == pytest.approx(46)
+
+
 def test_a_full_ring_serves_a_request_a_stage_in_the_time_of_one() -> None:
     ring = equal_ring(8, 40, 8)
     assert ring.turn_ms(8, 8) == pytest.approx(384)

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_samples import DEFAULT_SPLIT, HEAD_AWARE_SPLIT, LLAMA_8B, kimi, kimi_roofline, rtx_pro_6000
 
-from ppagent.model.architecture import read_architecture
+from ppagent.model.architecture import Layer, read_architecture
 from ppagent.model.hardware import find_card
 from ppagent.model.roofline import Roofline, distinct_experts
 
@@ -66,6 +66,24 @@ def test_tensor_parallel_halves_each_cards_share() -> None:
 @pytest.mark.parametrize(("tokens", "experts"), [(1, 8), (2, 15.8), (4, 31), (8, 59.5), (16, 110)])
 def test_distinct_experts(tokens: int, experts: float) -> None:
     assert distinct_experts(384, 8, tokens) == pytest.approx(experts, rel=0.01)
+
+
+def test_a_sliding_layer_reads_no_more_of_a_context_than_its_window() -> None:
+    windows = {"sliding_window": 128, "layer_types": ["sliding_attention", "full_attention"]}
+    model = read_architecture({**LLAMA_8B, "num_hidden_layers": 2, **windows})
+    sliding, full = model.layers
+
+    def kv_bytes(layer: Layer, context_tokens: int) -> float:
+        here = Roofline(model, rtx_pro_6000(), context_tokens=context_tokens)
+        return here.layer_bytes(layer, 3) - Roofline(model, rtx_pro_6000()).layer_bytes(layer, 3)
+
+    # Eight KV heads of 128, keys and values, two bytes each: 4096 bytes a token, for three requests.
+    assert [kv_bytes(sliding, tokens) for tokens in (100, 1000)] == [3 * 4096 * 100, 3 * 4096 * 128]
+    assert [kv_bytes(full, tokens) for tokens in (100, 1000)] == [3 * 4096 * 100, 3 * 4096 * 1000]
+
+
+def test_a_layer_without_experts_wakes_none() -> None:
+    assert distinct_experts(0, 0, 8) == 0
 
 
 @given(st.integers(1, 512), st.integers(1, 16), st.integers(0, 500))

@@ -99,6 +99,32 @@ def test_a_limit_that_is_lifted_lets_requests_clump() -> None:
     assert "clump" in lifted.regime
 
 
+def test_requests_that_are_let_go_clump_into_one_slot_or_two_halves_and_the_range_holds_both() -> None:
+    case = recorded(LAB_LIMIT_2, 4, limit=2)
+    lifted = forecast_released(case, 8)
+    one, two = forecast_limit(case, 8, 8).forecast, forecast_limit(case, 4, 8).forecast
+    assert one.high < two.high
+    assert (lifted.low, lifted.high) == (one.low, two.high)
+
+
+def test_what_of_a_tokens_time_is_no_turn_stays_or_goes_in_proportion_with_another_split() -> None:
+    case = Deployment((Level(8, 40.0, "itl", 160.0),), 2, 2, (2.0, 2.0), ((0.75, 0.25),))
+    found = forecast_split(case, ((0.5, 0.5),), 8)
+    # By hand: 2 x 0.75 of a turn become 1, so 160 tok/s become 240 where all shrinks, and 8 requests in 26.7 ms and
+    # the 10 ms beside them 218 where only the turn does; 10 % about the middle of both.
+    assert (found.low, found.high) == pytest.approx(
+        (0.9 * (218.18 * 240) ** 0.5, 1.1 * (218.18 * 240) ** 0.5), rel=1e-4
+    )
+
+
+def test_a_load_that_was_not_measured_is_not_read_off_one_that_had_a_queue() -> None:
+    measured = (Level(1, 40.0, "itl", 24.0), Level(16, 60.0, "itl", 110.0))
+    case = Deployment(measured, 8, 8, (8.0, 8.0), (even_shares(8),), slot_limit=1)
+    assert case.baseline(16) == 110.0
+    assert case.baseline(12) == 110.0  # as many run, and others wait there too
+    assert case.baseline(8) == pytest.approx(1000 * 8 / 60)  # nobody waits, so nothing but turns is in it
+
+
 def test_a_split_gives_what_the_slowest_stage_takes_where_it_paces_the_filled_slots() -> None:
     uneven, even = (12, 7, 7, 7, 7, 7, 7, 7), (8, 8, 8, 8, 8, 7, 7, 7)
     case = Deployment(dense(), 8, 8, (8.0, 8.0), share_views(uneven, None, 32.0))
