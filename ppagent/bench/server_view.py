@@ -69,10 +69,10 @@ class ServerWatch:
         in_flight, tokens = None, None
         before = self._before
         if before is not None and after is not None:
-            spent = _grown(before.latency_sum_s, after.latency_sum_s)
+            spent = grown(before.latency_sum_s, after.latency_sum_s)
             in_flight = None if spent is None else spent / max(after.at - before.at, 1e-9)
-            grown = _grown(before.generated_tokens, after.generated_tokens)
-            tokens = None if grown is None else round(grown)
+            made = grown(before.generated_tokens, after.generated_tokens)
+            tokens = None if made is None else round(made)
         busy = [running for running in self._running if running]
         return ServerSeen(
             in_flight=in_flight,
@@ -122,7 +122,7 @@ def total(scrape: Scrape, name: str) -> float | None:
     return sum(sample.value for sample in series) if series else None
 
 
-def _grown(before: float | None, after: float | None) -> float | None:
+def grown(before: float | None, after: float | None) -> float | None:
     """The growth of a counter; None where it is unknown or was reset."""
     if before is None or after is None or after < before:
         return None

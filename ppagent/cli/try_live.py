@@ -48,13 +48,13 @@ def run_live_trial(args: argparse.Namespace, reached: Reached, new: int) -> int:
     from ppagent.cli.try_ import agreed, blocked
 
     trial = _trial(args, reached, new)
-    meter = _described(args, trial)
+    traffic, seconds = _traffic(args, trial)
     plan = live_plan(
         reached.name,
         trial.state,
         trial.new,
-        meter,
-        seconds=trial.seconds,
+        traffic,
+        seconds=seconds,
         levels=trial.levels,
         rounds=args.rounds,
         margin=args.margin / 100,
@@ -119,11 +119,13 @@ def _trial(args: argparse.Namespace, reached: Reached, new: int) -> Trial:
     return Trial(reached, state, new, shape, args.seconds, args.observe, levels)
 
 
-def _described(args: argparse.Namespace, trial: Trial) -> str:
+def _traffic(args: argparse.Namespace, trial: Trial) -> tuple[str, float]:
+    """The traffic in words, and how long a measurement under it takes."""
     if args.observe:
-        return ObservedTraffic(trial.reached.control).describes
+        observed = ObservedTraffic(trial.reached.control)
+        return observed.describes, observed.expected_s(trial.seconds)
     name = args.prompts.name if args.prompts is not None else ""
-    return OwnLoad(trial.reached.endpoint, trial.shape, PromptSource(name=name)).describes
+    return OwnLoad(trial.reached.endpoint, trial.shape, PromptSource(name=name)).describes, trial.seconds
 
 
 def _carry_out(args: argparse.Namespace, trial: Trial) -> Outcome:

@@ -7,14 +7,13 @@ by more than a tenth, the speed of a single request (1 / inter-token latency) is
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ppagent.bench.control import Control
-from ppagent.bench.server_view import total
+from ppagent.bench.server_view import grown
 from ppagent.errors import ToolError
-from ppagent.sglang.metrics import Scrape
 from ppagent.trials.noise import Sample
 from ppagent.trials.phase import Phase
+from ppagent.trials.reading import Reading, in_flight, itl_s_of, mean_latency_s, read, thinned, whole_round
 
 BLOCKS = 10
 SHORTEST_BLOCK_S = 1.0
@@ -23,21 +22,10 @@ TURNOVERS = 2.0
 replaced the old setting is measured."""
 SHORTEST_SETTLE_S = 5.0
 LONGEST_SETTLE_S = 300.0
+LONGEST_MEASURE_S = 180.0
 BLIND_SETTLE_S = 60.0
 """Where the server does not tell what ends."""
 LOAD_MOVED = 0.1
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Counters at one time. Tokens are needed; the rest may be missing."""
-
-    at: float
-    tokens: float
-    latency_sum_s: float | None
-    latency_count: float | None
-    itl_sum_s: float | None
-    itl_count: float | None
 
 
 class ObservedTraffic:
@@ -53,6 +41,12 @@ class ObservedTraffic:
     @property
     def describes(self) -> str:
         return "the traffic that is there: nothing is sent"
+
+    def expected_s(self, seconds: float) -> float:
+        """How long a measurement of `seconds` takes if requests go on as they did: as long as one of them. Raises
+        ToolError without metrics."""
+        latency_s = mean_latency_s(self._control.metrics())
+        return max(seconds, min(LONGEST_MEASURE_S, latency_s or 0.0))
 
     def start(self) -> None:
         """Makes sure that there is traffic. Raises ToolError where there is none, or no metrics."""
@@ -79,16 +73,21 @@ class ObservedTraffic:
     def _ended(self) -> int:
         """Requests that have ended since the change."""
         before = None if self._change is None else self._change.latency_count
-        return int(_grown(before, self._read().latency_count) or 0)
+        return int(grown(before, self._read().latency_count) or 0)
 
     def measure(self, label: str, seconds: float) -> Phase:
+        """For `seconds`, or for longer until as many requests have ended as are in flight: where they begin and end
+        together, less than that would be a part of their round, and another part under the other setting."""
         block_s = max(SHORTEST_BLOCK_S, seconds / BLOCKS)
         readings = [self._read()]
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            time.sleep(min(block_s, max(0.0, until - time.monotonic())))
+        begun = time.monotonic()
+        while (passed := time.monotonic() - begun) < LONGEST_MEASURE_S:
+            if passed >= seconds and whole_round(readings[0], readings[-1]):
+                break
+            left = seconds - passed
+            time.sleep(min(block_s, left) if left > 0 else block_s)
             readings.append(self._read())
-        return self._phase(label, readings)
+        return self._phase(label, thinned(readings, BLOCKS))
 
     def stop(self, *, wait: bool) -> None:
         """Nothing of ours runs."""
@@ -98,35 +97,20 @@ class ObservedTraffic:
         self._change = self._read()
 
     def _read(self) -> Reading:
-        scrape = self._control.metrics()
-        tokens = generated(scrape)
-        if tokens is None:
-            raise ToolError("/metrics has no generation_tokens_total")
-        return Reading(
-            time.monotonic(),
-            tokens,
-            total(scrape, "e2e_request_latency_seconds_sum"),
-            total(scrape, "e2e_request_latency_seconds_count"),
-            total(scrape, "inter_token_latency_seconds_sum"),
-            total(scrape, "inter_token_latency_seconds_count"),
-        )
+        return read(self._control.metrics(), time.monotonic())
 
     def _phase(self, label: str, readings: Sequence[Reading]) -> Phase:
         first, last = readings[0], readings[-1]
         seconds = last.at - first.at
         if last.tokens <= first.tokens:
             raise ToolError("the traffic stopped, or the server was restarted")
-        spent = _grown(first.latency_sum_s, last.latency_sum_s)
-        ended = _grown(first.latency_count, last.latency_count)
-        gaps, gap_s = _grown(first.itl_count, last.itl_count), _grown(first.itl_sum_s, last.itl_sum_s)
+        ended = grown(first.latency_count, last.latency_count)
         rates = [(b.tokens - a.tokens) / (b.at - a.at) for a, b in zip(readings, readings[1:], strict=False)]
-        rate = (last.tokens - first.tokens) / seconds
-        itl_s = gap_s / gaps if gaps and gap_s else None
-        by_ends = None if spent is None else spent / seconds
-        self._in_flight = by_ends if itl_s is None else rate * itl_s  # Little's law; few requests end in a short while
+        itl_s = itl_s_of(first, last)
+        self._in_flight = in_flight(first, last)
         return Phase(
             label=label,
-            tokens_per_s=rate,
+            tokens_per_s=(last.tokens - first.tokens) / seconds,
             error_share=_error_share(rates),
             seconds=seconds,
             in_flight=self._in_flight,
@@ -135,20 +119,6 @@ class ObservedTraffic:
             completed=int(ended or 0),
             blocks=tuple(rates),
         )
-
-
-def generated(scrape: Scrape) -> float | None:
-    """Tokens made so far, None where `/metrics` does not say.
-
-    By the histograms of the time to the first token and between tokens, which count tokens as they are handed out
-    (tokenizer_manager.py, 0.4.7 to 0.5.23). `generation_tokens_total` grows when a request ends, and
-    `realtime_tokens_total` with each decode line of the log: on a slow server these come in lumps of half a minute.
-    """
-    firsts = total(scrape, "time_to_first_token_seconds_count")
-    others = total(scrape, "inter_token_latency_seconds_count")
-    if firsts is not None and others is not None:
-        return firsts + others
-    return total(scrape, "generation_tokens_total")
 
 
 def samples(phases: Sequence[Phase]) -> tuple[list[Sample], str]:
@@ -162,10 +132,6 @@ def samples(phases: Sequence[Phase]) -> tuple[list[Sample], str]:
             Sample(1000 / (phase.itl_ms or 1), phase.error_share, phase.blocks) for phase in phases
         ], "tok/s of one request"
     return [phase.sample for phase in phases], "tok/s"
-
-
-def _grown(before: float | None, after: float | None) -> float | None:
-    return None if before is None or after is None or after < before else after - before
 
 
 def _error_share(rates: Sequence[float]) -> float | None:

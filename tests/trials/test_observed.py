@@ -11,6 +11,7 @@ from ppagent.bench.prompts import Span
 from ppagent.bench.session import PromptSource
 from ppagent.bench.shape import Shape
 from ppagent.errors import ToolError
+from ppagent.sglang.metrics import parse_metrics
 from ppagent.trials import observed
 from ppagent.trials.change import LiveChange
 from ppagent.trials.limit import read_limit
@@ -18,6 +19,7 @@ from ppagent.trials.live import run_live
 from ppagent.trials.observed import ObservedTraffic, samples
 from ppagent.trials.own_load import OwnLoad
 from ppagent.trials.phase import Phase
+from ppagent.trials.reading import Reading, generated, thinned
 from tests.bench.fakes import FakeServer
 
 
@@ -28,10 +30,13 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(observed, "BLIND_SETTLE_S", 0.2)
 
 
+SHORT = Span(6, 14)
+
+
 @contextmanager
-def traffic(server: FakeServer, concurrency: int = 8) -> Iterator[None]:
+def traffic(server: FakeServer, concurrency: int = 8, tokens: Span = SHORT) -> Iterator[None]:
     """Other people's requests."""
-    shape = Shape(concurrency=concurrency, input_tokens=Span(4, 4), output_tokens=Span(6, 14))
+    shape = Shape(concurrency=concurrency, input_tokens=Span(4, 4), output_tokens=tokens)
     load = OwnLoad(server.endpoint, shape, PromptSource())
     thread = threading.Thread(target=load.start)
     thread.start()
@@ -103,9 +108,33 @@ def test_a_change_is_measured_once_those_in_flight_have_been_replaced_twice_over
 
 def test_where_no_request_ends_it_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(observed, "LONGEST_SETTLE_S", 0.5)
+    monkeypatch.setattr(observed, "LONGEST_MEASURE_S", 1.5)
     with FakeServer(base_ms=3, per_request_ms=1.5) as server:
         meter = ObservedTraffic(Control(server.endpoint))
         with traffic(server):
             meter.measure("A", 1.0)
         meter.note_change()
         assert meter.settle().endswith("in flight; not waited for longer than 0 s")
+
+
+def test_a_measurement_lasts_until_as_many_have_ended_as_are_in_flight() -> None:
+    """Answers of 400 tokens at 10 ms each, in an eighth of the time that one takes."""
+    with FakeServer(base_ms=10, per_request_ms=0) as server, traffic(server, tokens=Span(400, 400)):
+        phase = ObservedTraffic(Control(server.endpoint)).measure("A", 0.5)
+        assert phase.completed >= 7
+        assert 0.5 < phase.seconds < 10
+        assert len(phase.blocks) <= 10
+
+
+def test_stretches_are_few_and_of_one_length() -> None:
+    readings = [Reading(at, at, None, None, None, None) for at in range(34)]
+    assert [reading.at for reading in thinned(readings, 10)] == [0, 3, 7, 10, 13, 16, 20, 23, 26, 30, 33]
+    assert thinned(readings[:8], 10) == readings[:8]
+
+
+def test_tokens_are_counted_as_they_are_handed_out_where_the_server_tells() -> None:
+    lumps = 'sglang:generation_tokens_total{model_name="m"} 400\nsglang:realtime_tokens_total{mode="decode"} 328\n'
+    streamed = "sglang:time_to_first_token_seconds_count 9\nsglang:inter_token_latency_seconds_count 531\n"
+    assert generated(parse_metrics(lumps + streamed)) == 540
+    assert generated(parse_metrics(lumps)) == 400
+    assert generated(parse_metrics("sglang:num_running_reqs 4\n")) is None

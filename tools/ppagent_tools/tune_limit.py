@@ -30,13 +30,12 @@ def announced(context: ToolContext, asked: LimitArguments) -> Announcement:
     observe = _observes(context, asked)
     concurrency = _concurrency(asked, state)
     levels = () if observe else levels_below(concurrency)
-    traffic = f"own load: {concurrency} requests at a time, think time {asked.think_s:g} s"
+    traffic, seconds = f"own load: {concurrency} requests at a time, think time {asked.think_s:g} s", asked.seconds
     if observe:
-        traffic = ObservedTraffic(server.control).describes
-    plan = live_plan(
-        server.name, state, asked.limit, traffic, seconds=asked.seconds, levels=levels, rounds=asked.rounds
-    )
-    expected_s = about_s(asked.seconds, len(levels), min(2, asked.rounds))
+        observed = ObservedTraffic(server.control)
+        traffic, seconds = observed.describes, observed.expected_s(asked.seconds)
+    plan = live_plan(server.name, state, asked.limit, traffic, seconds=seconds, levels=levels, rounds=asked.rounds)
+    expected_s = about_s(seconds, len(levels), min(2, asked.rounds))
     effect = "one setting is changed and put back; "
     effect += "the requests of others feel it" if observe else "own requests load the server"
     return Announcement(plan, expected_s, effect, server.name)
