@@ -148,6 +148,12 @@ def test_masking_reaches_into_tables_and_lists() -> None:
     assert mask_value("env.credentials", {"user": "a", "port": 3}) == {"user": MASK, "port": MASK}
 
 
+def test_a_user_of_a_web_address_may_be_a_token_and_one_of_another_is_a_name() -> None:
+    assert mask("git clone https://hunter@example.org/x") == f"git clone https://{MASK}@example.org/x"
+    assert mask("ssh://me@example.org") == "ssh://me@example.org"
+    assert mask("ssh://me:hunter@example.org") == f"ssh://{MASK}@example.org"
+
+
 @given(st.text(max_size=200))
 def test_any_text_can_be_masked_and_masking_twice_changes_nothing(text: str) -> None:
     assert mask(mask(text)) == mask(text)

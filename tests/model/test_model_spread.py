@@ -117,6 +117,13 @@ def test_what_of_a_tokens_time_is_no_turn_stays_or_goes_in_proportion_with_anoth
     )
 
 
+def test_the_turn_of_a_load_between_two_lies_on_their_line_over_the_requests_in_a_slot() -> None:
+    case = Deployment((Level(1, 40.0, "itl"), Level(8, 61.0, "itl")), 8, 8, (2.0, 2.0), (even_shares(8),))
+    assert case.turn_now_ms(6) == pytest.approx(54)  # one in a slot takes 40 ms, four 61, so three 54
+    assert replace(case, levels=case.levels[:1]).turn_now_ms(6) == 40.0
+    assert case.baseline(6) == pytest.approx(1000 * 6 / 54)
+
+
 def test_a_load_that_was_not_measured_is_not_read_off_one_that_had_a_queue() -> None:
     measured = (Level(1, 40.0, "itl", 24.0), Level(16, 60.0, "itl", 110.0))
     case = Deployment(measured, 8, 8, (8.0, 8.0), (even_shares(8),), slot_limit=1)
