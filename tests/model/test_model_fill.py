@@ -2,7 +2,7 @@ import pytest
 from model_samples import LAB_ASYNC, LAB_BURSTS, LAB_LIMIT_2, SEED_LEVELS, lab
 
 from ppagent.model.fill import read_fill
-from ppagent.model.levels import level_from_throughput
+from ppagent.model.levels import Level, level_from_throughput
 from ppagent.model.readings import (
     FEW_SLOTS,
     FORCED,
@@ -13,6 +13,7 @@ from ppagent.model.readings import (
     RunningPerSlot,
     Verdict,
 )
+from ppagent.model.slots import filled_slots, served_levels
 
 
 def verdicts(report: object) -> dict[str, Verdict]:
@@ -98,3 +99,13 @@ def test_one_level_tells_nothing_and_is_no_error() -> None:
     report = read_fill(SEED_LEVELS[:1], 8)
     assert report.line is None
     assert verdicts(report) == {ONE_SLOT: Verdict.CANNOT_TELL}
+
+
+def test_of_two_levels_that_ran_as_many_requests_the_shorter_turn_stands() -> None:
+    levels = (Level(8, 60.0, "itl"), Level(16, 64.0, "itl"), Level(24, 62.0, "itl"))
+    assert [(level.concurrency, level.turn_ms) for level in served_levels(levels, 8, 1)] == [(8, 60.0)]
+
+
+def test_a_limit_forces_requests_apart_no_further_than_there_are_slots() -> None:
+    assert [filled_slots(requests, 1.0, 4, 2) for requests in (1, 3, 5, 40)] == [1, 2, 3, 4]
+    assert filled_slots(8, 3.5, 4, 8) == 3.5

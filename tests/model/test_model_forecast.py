@@ -60,3 +60,17 @@ def test_every_candidate_lies_in_the_range(candidates: list[float]) -> None:
     found = throughput_forecast(8, 100, candidates, "r")
     assert found.low <= min(candidates)
     assert found.high >= max(candidates)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "effect"),
+    [
+        (104, 130, Effect.HELPS),
+        (80, 96, Effect.HURTS),
+        (91, 109, Effect.HARDLY),
+        (89, 109, Effect.CANNOT_TELL),
+        (91, 111, Effect.CANNOT_TELL),
+    ],
+)
+def test_what_a_range_says_goes_by_both_of_its_ends(low: float, high: float, effect: Effect) -> None:
+    assert forecast(low, high).effect is effect
