@@ -162,8 +162,10 @@ def _call_as_diagnosed(session: Session) -> CallRow | None:
     choice = opening_call(view) or RulesBrain().choose(view)
     offer = desk.toolbox.find(choice.tool) if isinstance(choice, ToolCall) else None
     most = min(desk.ceiling, Grade.READ_HOST)
-    if offer is None or isinstance(choice, Stop) or not offer.built_in or offer.tool.grade > most:
+    if offer is None or isinstance(choice, Stop):
         return None
+    if not offer.built_in or offer.tool.grade > most:
+        return _first_call(session)
     return CallRow(tool=choice.tool, arguments=dict(choice.arguments), why=choice.why, grade=int(offer.grade))
 
 

@@ -66,10 +66,10 @@ def test_the_board_and_a_cause(looked: Session) -> None:
 
 
 def test_evidence_unfolds_to_its_facts_and_the_words_it_was_read_from(looked: Session) -> None:
-    assert "  E23  bench.results     bench.jsonl" in shown(looked, "/evidence")
+    assert "  E29  bench.results     bench.jsonl" in shown(looked, "/evidence")
 
-    whole = shown(looked, "/evidence E27")
-    assert "E27  logs.decode · server.log · gpu-box" in whole
+    whole = shown(looked, "/evidence E23")
+    assert "E23  logs.decode · server.log · gpu-box" in whole
     assert "decode.running_req.max        3" in whole
     assert "  > [2026-05-02 14:24:55 PP0] Decode batch" in whole
     assert "E23" in shown(looked, "/evidence e22-e23")

@@ -68,7 +68,7 @@ def test_the_seeds_question_leads_to_the_relaunch(seed: Session) -> None:
         ("should I disable overlap?", ("Nothing found here asks for --disable-overlap-schedule", "is always off")),
         ("should I set --pp-async-batch-depth?", ("No, --pp-async-batch-depth is not the cure here",)),
         ("should I set --pp-max-micro-batch-size?", ("Yes, --pp-max-micro-batch-size: P1 P2 P3 would set it to 1",)),
-        ("why not TP8?", ("What TP8 would give in place of PP8 TP1", "is not modelled", "there is no NVLink")),
+        ("why not TP8?", ("would give about 89.9-101 tok/s at C=1 and 356-524 at C=8", "there is no NVLink")),
         ("can we go to pp4 tp8", ("It takes 32 cards, where 8 are used now",)),
         ("roll back", ("I changed nothing on the server", "if you made the change of P1: set the old value")),
         ("is it safe to run bench now", ("This is no live server", "/bench puts load on the server")),
@@ -302,7 +302,7 @@ def test_the_time_for_a_pasted_text_grows_with_its_length(answered: Callable[[st
         ("/predict limit 1 and 8,8,8,8,8,8,8,5", ("With limit 1, layers 8,8,8,8,8,8,8,5, at C=8: 168-206 tok/s",)),
         ("what if I set limit 1 and split 8,8,8,8,8,8,8,4?", ("these layers add up to 60, and the model has 61",)),
         ("what if limit 1 and fp8 kv?", ("With limit 1, at C=8:", '"fp8 kv": not understood, and not in this answer')),
-        ("what if limit 1 and tp2 pp4?", ("With limit 1, at C=8:", "What TP2 PP4 would give")),
+        ("what if limit 1 and tp2 pp4?", ("With limit 1, at C=8:", "TP2 PP4 in place of PP8 TP1")),
         (
             "what if limit is 1 and --chunked-prefill-size 4096?",
             ("With limit 1, at C=8:", "--chunked-prefill-size 4096: the pipeline model does not price it"),

@@ -198,8 +198,8 @@ def test_every_answer_of_the_seeds_numbers_stands(looked: Session) -> None:
     view = looked.desk.view(looked.state)
 
     assert unbacked("The pipeline has empty slots.", view) == []
-    assert unbacked("At most 3 requests ran in a micro-batch [E27].", view) == []
-    assert unbacked("At most 7777 requests ran in a micro-batch [E27].", view) != []
+    assert unbacked("At most 3 requests ran in a micro-batch [E23].", view) == []
+    assert unbacked("At most 7777 requests ran in a micro-batch [E23].", view) != []
 
 
 @given(st.lists(st.sampled_from(["<think>", "</think>", "a", " < b", "<", "th", "ink>", "\n"]), max_size=12))

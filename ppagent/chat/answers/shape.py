@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from ppagent.agent.investigation import Investigation
 from ppagent.causes.cause import Change
 from ppagent.causes.links import nvlink
+from ppagent.causes.physics import measured_levels
 from ppagent.causes.situation import data_parallel, stages, tensor_parallel
 from ppagent.changes.commands import Installed, relaunch_command
+from ppagent.changes.shapes import shapes_of
 from ppagent.chat.answers.cause import cause_and_state
 from ppagent.chat.wording import tagged
 from ppagent.evidence.facts import Facts
@@ -43,7 +45,29 @@ def _head(facts: Facts, wanted: Mapping[str, int]) -> str:
     if ring is None or tensor is None:
         return f"What {asked} would give cannot be told: not even the present shape is known."
     now = tagged(f"PP{ring.value:g} TP{tensor.value:g}", tuple(dict.fromkeys((*ring.cites, *tensor.cites))))
+    priced = _priced(facts, wanted)
+    if priced:
+        return f"{asked} in place of {now} would give about {priced}. It is another launch, to be measured."
     return f"What {asked} would give in place of {now} is not modelled: it is another launch, to be measured."
+
+
+def _priced(facts: Facts, wanted: Mapping[str, int]) -> str:
+    """What the table of shapes of `ppagent predict` says to these sizes, and where it comes from; empty where the
+    shape is none of it."""
+    levels = measured_levels(facts)
+    if not levels or set(wanted) - {"tp", "pp"}:
+        return ""
+    sizes = (wanted.get("tp", 1), wanted.get("pp", 1))
+    at = levels[-1].concurrency
+    for each in shapes_of(facts, at).shapes:
+        if (each.tp, each.stages) == sizes and each.kv_tokens != 0:
+            loaded = f" and {_span(each.loaded)} at C={at}" if each.loaded is not None and at > 1 else ""
+            return f"{_span(each.alone)} tok/s at C=1{loaded}, scaled from one public report and not from this server"
+    return ""
+
+
+def _span(rates: tuple[float, float]) -> str:
+    return f"{rates[0]:.3g}-{rates[1]:.3g}"
 
 
 def _reasons(found: Investigation, wanted: Mapping[str, int]) -> Iterator[str]:
