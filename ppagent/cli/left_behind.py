@@ -1,6 +1,8 @@
 """A trial that died left a note; whoever comes to that server next is told, and asked whether to put things back."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ppagent.cli.common import note, somebody_there
@@ -37,6 +39,20 @@ def offer_restore(reached: "Reached", target: str, *, allowed: bool = False) -> 
         note(f"not put back: {error}.")
         return False
     return True
+
+
+@contextmanager
+def telling_what_died(text: str) -> Iterator[None]:
+    """While a server is looked for: where it is not found and a relaunch of it died, that is said before the error."""
+    from ppagent.trials.note import all_notes
+
+    try:
+        yield
+    except PpagentError:
+        for left in all_notes():
+            if left.kind == "relaunch" and left.launch.get("target") == text and not left.running:
+                note(f"{left.says}. Put it back with: {left.command}")
+        raise
 
 
 def remind(target: "Target", text: str) -> None:

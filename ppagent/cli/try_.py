@@ -53,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from ppagent.bench.reach import reach
+    from ppagent.cli.left_behind import telling_what_died
 
     asked = [name for name in ("setting", "proposal", "restore") if getattr(args, name)]
     if len(asked) != 1:
@@ -61,7 +62,8 @@ def run(args: argparse.Namespace) -> int:
         from ppagent.cli.try_restore import run_restore
 
         return run_restore(args)
-    reached = reach(args.target, args.port, os.environ)
+    with telling_what_died(args.target):
+        reached = reach(args.target, args.port, os.environ)
     try:
         return _run(args, reached)
     finally:

@@ -113,3 +113,14 @@ def test_what_is_to_be_done_by_hand_is_not_tried(
     words = ["--proposal", "P1", "--report", report(tmp_path, kind="operator", change={})]
     assert main(["try", server.url, *words, "--yes", "5"]) == 2
     assert "by hand" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["try", "--set", "pp_max_micro_batch_size=2"], ["bench", "--concurrency", "1"]])
+def test_where_no_server_is_found_a_relaunch_that_died_is_told(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    launch = {"target": "local", "how": "process"}
+    write_note(RestoreNote("relaunch", "local/1", launch=launch, pid=1, pid_started="0"))
+    assert main([words[0], "local", "--port", "1", *words[1:]]) != 0
+    told = capsys.readouterr().err
+    assert "its old launch was not brought back or confirmed. Put it back with: ppagent try local --restore" in told
