@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from ppagent.causes.graphs import graphs_off
 from ppagent.causes.physics import measured_levels, roofline_of, stage_costs_of
-from ppagent.causes.pool_fit import fit_said, weight_limit_gib
+from ppagent.causes.pool_fit import budget_gib, fit_said, weight_limit_gib
 from ppagent.causes.split import Split
 from ppagent.evidence.facts import Facts
-from ppagent.model.partition import most_layers
+from ppagent.model.partition import Partition, best_by_times, best_partition, describe_partition
 from ppagent.model.roofline import Roofline
 from ppagent.model.stage_costs import StageCosts
 
@@ -58,10 +58,10 @@ def prefill_effect(now: tuple[int, ...], then: tuple[int, ...]) -> str:
 
 def by_times(facts: Facts, costs: StageCosts, roofline: Roofline | None) -> Dealt | None:
     """The split that evens out measured times, within the memory of the cards where model and card are known."""
-    most = None
-    if roofline is not None:
-        most = most_layers(roofline, len(costs.layers), weight_limit_gib(facts, roofline))
-    better = costs.best_split(most)
+    if roofline is None:
+        better: tuple[int, ...] | None = costs.best_split()
+    else:
+        better = best_by_times(roofline, costs, weight_limit_gib(facts, roofline), budget_gib(facts, roofline))
     if better is None or not faster(costs.times, costs.times_of(better), WORTH_FROM):
         return None
     then = max(costs.times_of(better)) / max(costs.times)
@@ -74,6 +74,17 @@ def faster(now: Sequence[float], then: Sequence[float], worth_from: float) -> bo
     return max(now) >= worth_from * max(then)
 
 
+def faster_by_bytes(
+    facts: Facts, split: Split, roofline: Roofline, batch: float, worth_from: float, per_layer_ms: float = 0.0
+) -> tuple[Partition, Partition] | None:
+    """The split of now and the fastest one that fits the cards, by each layer's own bytes at `batch` requests a slot
+    and `per_layer_ms` beyond them; None where none is faster by `worth_from`."""
+    now = describe_partition(roofline, split.layers, batch, per_layer_ms)
+    limit, budget = weight_limit_gib(facts, roofline), budget_gib(facts, roofline)
+    best = best_partition(roofline, len(split.layers), batch, limit, per_layer_ms, budget)
+    return (now, best) if best is not None and faster(now.stage_ms, best.stage_ms, worth_from) else None
+
+
 def fitted(
     facts: Facts, now: tuple[int, ...], then: tuple[int, ...], made_by: str, risks: tuple[str, ...] = ()
 ) -> Dealt:
@@ -83,19 +94,15 @@ def fitted(
 
 def _by_bytes(facts: Facts, split: Split, roofline: Roofline) -> Dealt | None:
     """What a turn takes beyond the bytes at peak bandwidth goes by layers; the LM head stays on the last stage."""
-    least = roofline.stage_ms(split.layers, 1)
     turns = [level.turn_ms for level in measured_levels(facts)[:1]]
-    rest_ms = max(0.0, turns[0] - sum(least)) if turns else 0.0
-    per_layer_ms = rest_ms / sum(split.layers)
-    times = tuple(ms + per_layer_ms * count for ms, count in zip(least, split.layers, strict=True))
-    costs = StageCosts(split.layers, times, roofline.head_ms() / times[-1])
-    better = costs.best_split(most_layers(roofline, len(split.layers), weight_limit_gib(facts, roofline)))
-    if better is None or not faster(times, costs.times_of(better), WORTH_FROM):
+    rest_ms = max(0.0, turns[0] - roofline.ring_ms(1)) if turns else 0.0
+    found = faster_by_bytes(facts, split, roofline, 1, WORTH_FROM, rest_ms / sum(split.layers))
+    if found is None:
         return None
+    now_ms, then_ms = (max(each.stage_ms) for each in found)
     what = f"the bytes of a step and a turn of {turns[0]:.3g} ms" if turns else "the bytes of a step"
-    then_ms = max(costs.times_of(better))
-    says = f"by {what}, no stage was timed: the longest then takes {then_ms:.3g} ms, {max(times):.3g} ms now"
-    return fitted(facts, split.layers, better, says)
+    says = f"by {what}, no stage was timed: the longest then takes {then_ms:.3g} ms, {now_ms:.3g} ms now"
+    return fitted(facts, split.layers, found[1].layers, says)
 
 
 def _by_number(facts: Facts, split: Split) -> Dealt | None:

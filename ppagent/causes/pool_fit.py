@@ -15,6 +15,9 @@ KEEP_SHARE = 0.75
 HEADROOM = 1.5
 """Times the most that was seen in use that a split must leave (this tool's rule)."""
 
+USUAL_FRACTION = 0.9
+"""Taken for `mem_fraction_static` where it is not known."""
+
 COLD_KV_SHARE = 0.10
 """Share of a card's memory left for KV when a split is chosen and no start-up log told the pool."""
 
@@ -48,9 +51,17 @@ def weight_limit_gib(facts: Facts, roofline: Roofline) -> float:
     """Most weights, as the model's config makes them, that a card may hold if the pool is to stay large enough."""
     pool, split, model = pool_of(facts), layer_split(facts), roofline.architecture
     if pool is None or split is None or sum(split.layers) != len(model.layers):
-        fraction = facts.arg_number("mem_fraction_static") or 0.9
+        fraction = facts.arg_number("mem_fraction_static") or USUAL_FRACTION
         return roofline.card.memory_gib * (fraction - COLD_KV_SHARE)
     return pool.weight_limit_gib(model, Layout(split.layers, roofline.tp), _kept_tokens(facts, pool))
+
+
+def budget_gib(facts: Facts, roofline: Roofline) -> float:
+    """What weights, as the model's config makes them, and KV may take together on a card."""
+    pool, split, model = pool_of(facts), layer_split(facts), roofline.architecture
+    if pool is None or split is None or sum(split.layers) != len(model.layers):
+        return roofline.card.memory_gib * (facts.arg_number("mem_fraction_static") or USUAL_FRACTION)
+    return pool.weight_limit_gib(model, Layout(split.layers, roofline.tp), 0)
 
 
 def fit_said(facts: Facts, now: tuple[int, ...], then: tuple[int, ...]) -> str:

@@ -2,14 +2,12 @@
 taken, else by bytes and bandwidth, where the LM head counts for the last stage."""
 
 from ppagent.causes.cause import Change, Remedy
-from ppagent.causes.dealt_layers import Dealt, by_times, faster, fitted, prefill_effect
+from ppagent.causes.dealt_layers import Dealt, by_times, faster_by_bytes, fitted, prefill_effect
 from ppagent.causes.graphs import graphs_off
 from ppagent.causes.physics import roofline_of, stage_costs_of
-from ppagent.causes.pool_fit import weight_limit_gib
 from ppagent.causes.split import Split, layer_split
 from ppagent.causes.stage_times import TRACED, busy_shares
 from ppagent.evidence.facts import Facts
-from ppagent.model.partition import best_partition, describe_partition
 from ppagent.model.roofline import Roofline
 from ppagent.model.stage_costs import StageCosts
 
@@ -27,9 +25,7 @@ def better_split(cause: str, facts: Facts, filled: float, requests: float) -> Re
     if costs is not None:
         better = by_times(facts, costs, roofline)
     else:
-        better = (
-            None if roofline is None else _by_each_layers_bytes(facts, roofline, split, max(1.0, requests / filled))
-        )
+        better = None if roofline is None else _by_bytes(facts, roofline, split, max(1.0, requests / filled))
     if better is None:
         return None
     return Remedy(
@@ -53,12 +49,11 @@ def _lasting_costs(facts: Facts) -> StageCosts | None:
     return stage_costs_of(facts)
 
 
-def _by_each_layers_bytes(facts: Facts, roofline: Roofline, split: Split, batch: float) -> Dealt | None:
-    """At peak bandwidth, each layer with its own bytes: a pace for each stage, as in `dealt`, would spread them."""
-    best = best_partition(roofline, len(split.layers), batch, weight_limit_gib(facts, roofline))
-    now = describe_partition(roofline, split.layers, batch)
-    if best is None or not faster(now.stage_ms, best.stage_ms, WORTH_FROM):
+def _by_bytes(facts: Facts, roofline: Roofline, split: Split, batch: float) -> Dealt | None:
+    found = faster_by_bytes(facts, split, roofline, batch, WORTH_FROM)
+    if found is None:
         return None
+    now, best = found
     made_by = (
         f"by the bytes of a step: the longest stage takes {max(now.stage_ms):.2f} ms of peak bandwidth now, the LM "
         f"head of the last one counted, and {max(best.stage_ms):.2f} ms then"

@@ -5,14 +5,17 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from ppagent.model.architecture import Architecture
+from ppagent.model.dealing import Run, best_dealt
 from ppagent.model.quantisation import Part
 from ppagent.model.roofline import Roofline
+from ppagent.model.stage_costs import StageCosts
 
 
 @dataclass(frozen=True)
 class Partition:
-    """A split with what it means: decode stage times at peak bandwidth, balances (mean over slowest), weights a stage.
+    """A split with what it means: decode stage times, balances (mean over slowest), weights a stage.
 
+    Times are those of the bytes at peak bandwidth and of what was said to be paid for each layer beside them.
     `prefill_balance` counts layers only, since a prompt's time is theirs: what helps decode can cost prefill.
     """
 
@@ -22,7 +25,7 @@ class Partition:
 
     @property
     def decode_balance(self) -> float:
-        """Share of a full ring's ideal speed that this split reaches in decoding, at peak bandwidth."""
+        """Share of a full ring's ideal speed that this split reaches in decoding."""
         return sum(self.stage_ms) / len(self.stage_ms) / max(self.stage_ms)
 
     @property
@@ -36,10 +39,13 @@ class Partition:
         return ",".join(str(count) for count in self.layers)
 
 
-def describe_partition(roofline: Roofline, split: Sequence[int], batch: float) -> Partition:
-    """`split` with its stage times at `batch` requests a slot and its weights."""
+def describe_partition(roofline: Roofline, split: Sequence[int], batch: float, per_layer_ms: float = 0.0) -> Partition:
+    """`split` with its weights and its stage times at `batch` requests a slot, each layer `per_layer_ms` beyond its
+    bytes."""
     weights = stage_weight_bytes(roofline.architecture, split, roofline.tp)
-    return Partition(tuple(split), roofline.stage_ms(split, batch), tuple(value / 2**30 for value in weights))
+    least_ms = roofline.stage_ms(split, batch)
+    times_ms = tuple(ms + per_layer_ms * count for ms, count in zip(least_ms, split, strict=True))
+    return Partition(tuple(split), times_ms, tuple(value / 2**30 for value in weights))
 
 
 def stage_weight_bytes(model: Architecture, split: Sequence[int], tp: int = 1) -> tuple[float, ...]:
@@ -55,74 +61,71 @@ def stage_weight_bytes(model: Architecture, split: Sequence[int], tp: int = 1) -
     return tuple(value / tp for value in weights)
 
 
-def most_layers(roofline: Roofline, stages: int, weight_limit_gib: float) -> tuple[int, ...]:
-    """Layers that a card of each stage holds within `weight_limit_gib`, whichever layers they are: each is counted as
-    the heaviest there is, the embedding on the first stage and the LM head on the last."""
-    model, limit = roofline.architecture, weight_limit_gib * 2**30 * roofline.tp
-    heaviest = max(model.layer_bytes(layer) for layer in model.layers)
-    room = [limit] * stages
-    room[0] -= model.part_bytes(Part.EMBEDDING, model.embedding)
-    room[-1] -= model.part_bytes(Part.LM_HEAD, model.lm_head)
-    return tuple(max(0, int(value // heaviest)) for value in room)
-
-
 def best_partition(
-    roofline: Roofline, stages: int, batch: float, weight_limit_gib: float | None = None
+    roofline: Roofline,
+    stages: int,
+    batch: float,
+    weight_limit_gib: float | None = None,
+    per_layer_ms: float = 0.0,
+    budget_gib: float | None = None,
 ) -> Partition | None:
-    """The split with the shortest slowest stage at `batch` requests a slot; None where no split fits.
+    """The split with the shortest slowest stage at `batch` requests a slot, each layer `per_layer_ms` beyond its
+    bytes; None where no split fits.
 
     No stage's weights may pass `weight_limit_gib` on a card (leave room for KV in it). Of equally fast splits the one
-    whose stages differ least is taken, which also leaves most KV.
+    is taken that leaves KV for most tokens where weights and KV of a card have `budget_gib` together, by SGLang's rule;
+    without a budget the one whose heaviest card is the lightest. (`best_dealt` has the whole ranking.)
     """
-    costs = _Costs(roofline, batch, float("inf") if weight_limit_gib is None else weight_limit_gib * 2**30)
-    count = len(roofline.architecture.layers)
-    if stages > count:
-        return None
-    best: list[tuple[float, float, tuple[int, ...]] | None] = [None] * (count + 1)
-    best[0] = (0.0, 0.0, ())
-    for stage in range(stages):
-        best = _extend(best, costs, stage, stages)
-    found = best[count]
-    return None if found is None else describe_partition(roofline, found[2], batch)
+    costs = _Costs(roofline, stages, batch, per_layer_ms)
+    split = best_dealt(len(roofline.architecture.layers), stages, costs.run, *_bytes(weight_limit_gib, budget_gib))
+    return None if split is None else describe_partition(roofline, split, batch, per_layer_ms)
 
 
-class _Costs:
-    """Times and weights of runs of layers, by prefix sums."""
+def best_by_times(
+    roofline: Roofline, costs: StageCosts, weight_limit_gib: float | None = None, budget_gib: float | None = None
+) -> tuple[int, ...] | None:
+    """The split with the shortest longest stage by times that were measured; ranked, and None, as in
+    `best_partition`."""
+    weights = _Weights(roofline, len(costs.layers))
 
-    def __init__(self, roofline: Roofline, batch: float, limit_bytes: float) -> None:
+    def run(stage: int, start: int, end: int) -> Run:
+        return weights.run(stage, start, end, costs.time_of(stage, end - start))
+
+    return best_dealt(sum(costs.layers), len(costs.layers), run, *_bytes(weight_limit_gib, budget_gib))
+
+
+def _bytes(weight_limit_gib: float | None, budget_gib: float | None) -> tuple[float, float | None]:
+    limit = float("inf") if weight_limit_gib is None else weight_limit_gib * 2**30
+    return limit, None if budget_gib is None else budget_gib * 2**30
+
+
+class _Weights:
+    """Weights and KV of runs of layers on a card, by prefix sums."""
+
+    def __init__(self, roofline: Roofline, stages: int) -> None:
         model = roofline.architecture
-        layers = model.layers
-        self.limit_bytes = limit_bytes
-        self._ms = [0.0, *accumulate(roofline.layer_ms(layer, batch) for layer in layers)]
-        self._bytes = [0.0, *accumulate(model.layer_bytes(layer) / roofline.tp for layer in layers)]
-        self._head_ms = roofline.head_ms()
+        self._last = stages - 1
+        self._bytes = [0.0, *accumulate(model.layer_bytes(layer) / roofline.tp for layer in model.layers)]
+        self._kv = [0.0, *accumulate(layer.kv_values * roofline.kv_bytes for layer in model.layers)]
         self._head_bytes = model.part_bytes(Part.LM_HEAD, model.lm_head) / roofline.tp
         self._table_bytes = model.part_bytes(Part.EMBEDDING, model.embedding) / roofline.tp
 
-    def stage(self, start: int, end: int, first: bool, last: bool) -> float | None:
-        """Time of layers `start` to `end` as one stage, None where its weights pass the limit."""
-        weight = self._bytes[end] - self._bytes[start]
-        weight += (self._table_bytes if first else 0.0) + (self._head_bytes if last else 0.0)
-        if weight > self.limit_bytes:
-            return None
-        return self._ms[end] - self._ms[start] + (self._head_ms if last else 0.0)
+    def run(self, stage: int, start: int, end: int, time: float) -> Run:
+        """Layers `start` to `end` as a stage that takes `time`."""
+        ends = (self._table_bytes if stage == 0 else 0.0) + (self._head_bytes if stage == self._last else 0.0)
+        return Run(time, self._bytes[end] - self._bytes[start] + ends, self._kv[end] - self._kv[start])
 
 
-def _extend(
-    best: list[tuple[float, float, tuple[int, ...]] | None], costs: _Costs, stage: int, stages: int
-) -> list[tuple[float, float, tuple[int, ...]] | None]:
-    """One stage more: for each number of layers used so far the best split, judged by (slowest, spread)."""
-    count = len(best) - 1
-    extended: list[tuple[float, float, tuple[int, ...]] | None] = [None] * (count + 1)
-    for start, before in enumerate(best):
-        if before is None:
-            continue
-        for end in range(start + 1, count + 1):
-            time_ms = costs.stage(start, end, stage == 0, stage == stages - 1)
-            if time_ms is None:
-                break
-            key = (round(max(before[0], time_ms), 9), before[1] + time_ms * time_ms)
-            known = extended[end]
-            if known is None or key < known[:2]:
-                extended[end] = (*key, (*before[2], end - start))
-    return extended
+class _Costs:
+    """Times of runs of layers, by prefix sums, beside their weights."""
+
+    def __init__(self, roofline: Roofline, stages: int, batch: float, per_layer_ms: float) -> None:
+        layers = roofline.architecture.layers
+        self._ms = [0.0, *accumulate(roofline.layer_ms(layer, batch) + per_layer_ms for layer in layers)]
+        self._head_ms = roofline.head_ms()
+        self._last = stages - 1
+        self._weights = _Weights(roofline, stages)
+
+    def run(self, stage: int, start: int, end: int) -> Run:
+        ms = self._ms[end] - self._ms[start] + (self._head_ms if stage == self._last else 0.0)
+        return self._weights.run(stage, start, end, ms)

@@ -28,32 +28,29 @@ class StageCosts:
         """The times with `split` layers a stage. Raises ValueError for another number of stages or layers."""
         if len(split) != len(self.layers) or sum(split) != sum(self.layers):
             raise ValueError(f"a split of {sum(split)} layers over {len(split)} stages is of another pipeline")
-        return tuple(self._time(stage, count) for stage, count in enumerate(split))
+        return tuple(self.time_of(stage, count) for stage, count in enumerate(split))
 
     def shares_of(self, split: Sequence[int]) -> tuple[float, ...]:
         """The part of a turn of now that each stage takes with `split` layers a stage: they add up to less than 1 where
         layers leave a slow card."""
         return tuple(time / sum(self.times) for time in self.times_of(split))
 
-    def best_split(self, most_layers: Sequence[int] | None = None) -> tuple[int, ...] | None:
-        """The split with the shortest longest stage, no stage with more than `most_layers` of it; None where that
-        leaves layers over.
+    def best_split(self) -> tuple[int, ...]:
+        """The split with the shortest longest stage, where what the cards hold is not known (`best_by_times` where it
+        is).
 
         Layers are dealt out one by one, each to the stage that is shortest with it: the longest stage then cannot be
         shortened by giving any of its layers away. Of equal stages those go first that hold more now.
         """
-        most = most_layers or (sum(self.layers),) * len(self.layers)
         split = [1] * len(self.layers)
         for _ in range(sum(self.layers) - len(self.layers)):
-            free = [stage for stage, count in enumerate(split) if count < most[stage]]
-            if not free:
-                return None
-            split[min(free, key=lambda stage: self._rank(stage, split[stage] + 1))] += 1
+            split[min(range(len(split)), key=lambda stage: self._rank(stage, split[stage] + 1))] += 1
         return tuple(split)
 
-    def _rank(self, stage: int, count: int) -> tuple[float, int, int]:
-        return round(self._time(stage, count), 9), count - self.layers[stage], stage
-
-    def _time(self, stage: int, count: int) -> float:
+    def time_of(self, stage: int, count: int) -> float:
+        """The time of one stage with `count` layers."""
         fixed = self.head_share if stage == len(self.layers) - 1 else 0.0
         return self.times[stage] * (fixed + (1.0 - fixed) * count / self.layers[stage])
+
+    def _rank(self, stage: int, count: int) -> tuple[float, int, int]:
+        return round(self.time_of(stage, count), 9), count - self.layers[stage], stage

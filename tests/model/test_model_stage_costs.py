@@ -32,11 +32,6 @@ def test_the_head_stays_on_the_last_stage() -> None:
     assert head.best_split() == (7, 3)
 
 
-def test_a_stage_takes_no_more_layers_than_its_card_holds() -> None:
-    assert SLOW_THIRD.best_split((17, 17, 17, 17)) == (17, 17, 13, 17)
-    assert SLOW_THIRD.best_split((15, 15, 15, 15)) is None
-
-
 def test_even_stages_are_left_as_they_are() -> None:
     assert StageCosts((8, 8, 8), (5, 5, 5)).best_split() == (8, 8, 8)
     assert StageCosts((7, 8, 8), (7, 8, 8)).best_split() == (7, 8, 8)
