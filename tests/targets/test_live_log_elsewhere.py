@@ -280,3 +280,10 @@ def _to_journal(groups: str, age_s: float) -> Server:
     up_s = float(Path("/proc/uptime").read_text().split()[0])
     launcher = Process(77, 1, ("python",), groups=groups, outputs={2: "socket:[9]"}, started_s=up_s - age_s)
     return Server(launcher, (), 30000, "127.0.0.1")
+
+
+def test_a_file_with_a_blank_or_a_quote_in_its_name_is_one_word_of_the_command_by_hand() -> None:
+    assert LogPlace("file", "/proc/1/fd/2", "/logs/it's $(mine).log").by_hand == (
+        "sudo cat '/logs/it'\"'\"'s $(mine).log'"
+    )
+    assert LogPlace("file", "/proc/1/fd/2", "/logs/server.log").by_hand == "sudo cat /logs/server.log"

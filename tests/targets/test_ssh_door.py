@@ -11,7 +11,7 @@ from ppagent.targets.remote import ssh_link
 from ppagent.targets.remote.address import Address
 from ppagent.targets.remote.link import End, Ran, run
 from ppagent.targets.remote.sections import run_sections
-from ppagent.targets.remote.ssh_door import Door
+from ppagent.targets.remote.ssh_door import MOST_HELD, Door
 from ppagent.targets.remote.ssh_link import SshLink
 from tests.fixtures.sshd import MISSING, Sshd
 
@@ -59,6 +59,22 @@ def test_a_shell_that_never_gets_there_is_not_called_a_dead_host(
     (ran,) = through(tmp_path, "sleep 60", ["true"])
     assert ran.end is End.NOT_READY
     assert "shell was not ready to run it (what do its startup files do, such as ~/.bashrc?)" in ran.complaint
+
+
+def test_a_startup_file_that_prints_without_end_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssh_link, "SHELL_S", 0.5)
+    (ran,) = through(tmp_path, "yes", ["true"])
+    assert ran.end is End.NOT_READY
+
+
+def test_of_what_is_printed_before_the_word_little_is_kept_and_the_word_is_found() -> None:
+    door = Door("@@0")
+    for _ in range(100):
+        assert door.through(False, b"y\n" * 30_000) == b""
+    assert len(door.before) <= MOST_HELD
+    assert door.through(False, b"y\n@@") + door.through(False, b"0\nown") == b"own"
 
 
 def test_an_account_that_may_run_nothing_says_so_in_its_own_words(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ may_read_journal() {
 }
 # The file that a unit of the system writes its errors to: told to everybody, unlike what a process of another has open.
 unit_file() {
-  systemctl cat "$1" 2>/dev/null | awk '/^Standard(Error|Output)=/ { n = index($0, "="); v[substr($0, 1, n - 1)] = substr($0, n + 1) }
+  systemctl cat -- "$1" 2>/dev/null | awk '/^Standard(Error|Output)=/ { n = index($0, "="); v[substr($0, 1, n - 1)] = substr($0, n + 1) }
     END { e = v["StandardError"]; if (e == "" || e == "inherit") e = v["StandardOutput"]; if (sub(/^(append|file|truncate):/, "", e)) print e }'
 }
 unwrapped() { awk '{ p = $3 == "P"; sub(/^[^ ]+ [^ ]+ [FP] /, ""); printf "%s%s", $0, p ? "" : "\n" }' "$1"; }

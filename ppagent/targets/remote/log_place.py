@@ -1,6 +1,7 @@
 """Where a server's log goes: a file it writes to, or a program that keeps it."""
 
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -31,7 +32,7 @@ class LogPlace:
         """A command that gives it to somebody who may."""
         if self.kind == "pod":
             return self.shown
-        return f"sudo cat {self.shown}" if self.kind == "file" else f"sudo {self.shown}"
+        return f"sudo cat {shlex.quote(self.shown)}" if self.kind == "file" else f"sudo {self.shown}"
 
 
 def log_place(server: Server, others: Mapping[int, Mapping[int, str]], who: str, pod: Pod | None = None) -> LogPlace:
@@ -97,7 +98,7 @@ def _journal(server: Server) -> LogPlace:
     field, shown = ("_SYSTEMD_USER_UNIT", "--user-unit") if own else ("_SYSTEMD_UNIT", "-u")
     since_s = int(server.launcher.started_s or 0)
     more = (field,) if server.launcher.outputs else (field, "hidden")
-    return LogPlace("journal", server.unit, f"journalctl {shown} {server.unit}", since_s, more)
+    return LogPlace("journal", server.unit, f"journalctl {shown} {shlex.quote(server.unit)}", since_s, more)
 
 
 def _is_file(to: str) -> bool:

@@ -12,6 +12,8 @@ SHELL_S = 120.0
 """How long a login shell may take before its account counts as one that runs nothing."""
 SLOW_S = 8.0
 """After that the person is told what is waited for."""
+MOST_HELD = 1 << 16
+"""Bytes that are kept of what was said in place of the word: a startup file may print without end."""
 _WAITING = (
     """exec sh -c 'echo "$1"; echo "$1" >&2; read -r n || exit; """
     """c=$(head -c "$n"; echo .); eval "exec ${c%.}"' ppagent """
@@ -53,7 +55,7 @@ class Door:
             return piece
         held = self._held[is_error] + piece
         _, found, rest = held.partition(self._word)
-        self._held[is_error] = b"" if found else held
+        self._held[is_error] = b"" if found else held[-MOST_HELD:]
         self._open[is_error] = bool(found)
         return rest
 

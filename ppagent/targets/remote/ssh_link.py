@@ -120,7 +120,10 @@ class SshRun:
                 yield from self._let_through(True, channel.recv_stderr(_PIECE))
             if any(waiting):
                 self._heard()
-                continue
+                if self._door.open or time.monotonic() < self._until:
+                    continue
+                self.end = End.NOT_READY
+                return
             if over:
                 break
             left_s = self._until - time.monotonic()
