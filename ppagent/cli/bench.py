@@ -27,8 +27,11 @@ HELP = """Puts load on a server, level by level, and measures what its clients g
 
 Every level starts from a barrier after a warm-up of its own size, is boxed in time, and is
 measured with and without think time, since a client that answers at once hides how requests
-clump in a pipeline's slots. One line of JSON a level, in bench_serving's field names."""
+clump in a pipeline's slots. One line of JSON a level, in bench_serving's field names.
+
+Nothing is sent before you have seen what will be and said yes, or allowed it with --yes 4."""
 THINK_TIMES = "0,0.1"
+GRADES = range(6)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--with", dest="tool", choices=("ppagent", "bench_serving"), default="ppagent", help="whose client (ppagent)")
     add("--python", default="", metavar="FILE", help="interpreter here, for bench_serving (the server's, there)")
     add("--tokenizer", default="", metavar="PATH", help="tokenizer, for --with bench_serving (the server's)")
+    add("--yes", type=int, choices=GRADES, default=0, metavar="GRADE", help="allow what needs up to this grade (4)")
     add("--format", choices=("text", "json"), default="text", help="of the results on standard output (text)")
     add("-o", "--output", type=Path, metavar="FILE", help="append the levels there, one line of JSON each")
 
@@ -86,11 +90,18 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace, reached: "Reached") -> int:
+    from ppagent.cli.bench_plan import GRADE, load_plan
+    from ppagent.cli.try_ import agreed
+
     client = _client(args, reached)
     results = Results(args, _head(reached, client))
+    shapes = _shapes(args, lambda: default_concurrencies(reached.control))
+    if not agreed(load_plan(_server(reached), shapes, args), GRADE, args.yes):
+        note(f"nothing was sent: it needs a yes, or --yes {GRADE}.")
+        return ExitStatus.BLOCKED_BY_POLICY
     status = ExitStatus.OK
     try:
-        _measure(args, reached, client, results)
+        _measure(args, reached, client, shapes, results)
     except KeyboardInterrupt:
         results.stopped, status = "cancelled", ExitStatus.CANCELLED
     if results.stopped and status is ExitStatus.OK:
@@ -118,8 +129,9 @@ def _server(reached: "Reached") -> str:
     return f"{reached.name} · SGLang {info.version or 'unknown'} · PP{info.effective('pp_size') or 1}"
 
 
-def _measure(args: argparse.Namespace, reached: "Reached", client: "Client | None", results: Results) -> None:
-    shapes = _shapes(args, lambda: default_concurrencies(reached.control))
+def _measure(
+    args: argparse.Namespace, reached: "Reached", client: "Client | None", shapes: "list[Shape]", results: Results
+) -> None:
     source = prompt_source(args, reached.control) if client is None else None
     began = monotonic()
     for shape in shapes:

@@ -162,7 +162,7 @@ def test_in_a_container_where_no_signal_reaches_it_ends_with_its_standard_input(
 def test_the_command_line_measures_beside_the_server_and_says_so(
     box: Sshd, server: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["bench", "ssh://box", "--port", server.url.rpartition(":")[2], "--with", "bench_serving"]
+    words = ["bench", "ssh://box", "--port", server.url.rpartition(":")[2], "--with", "bench_serving", "--yes", "4"]
     words += ["--tokenizer", "tok", "--concurrency", "4", "--output-len", "3", "--requests", "4"]
     assert main(words) == 0
     told = capsys.readouterr()
@@ -177,7 +177,7 @@ def test_an_interpreter_that_is_named_measures_from_here_through_the_tunnel(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1] / "trials/fake_site"))
-    words = ["bench", "ssh://box", "--port", server.url.rpartition(":")[2], "--with", "bench_serving"]
+    words = ["bench", "ssh://box", "--port", server.url.rpartition(":")[2], "--with", "bench_serving", "--yes", "4"]
     words += ["--tokenizer", "tok", "--concurrency", "4", "--output-len", "3", "--requests", "4", "--format", "json"]
     assert main([*words, "--python", server.argv[0]]) == 0
     assert '"route": "through the SSH tunnel to box"' in capsys.readouterr().out

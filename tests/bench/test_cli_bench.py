@@ -1,3 +1,4 @@
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from ppagent.model.levels import levels_from_bench
 from ppagent.trials.note import RestoreNote, write_note
 from tests.bench.fakes import FakeServer
 
-QUICK = ["--seconds", "0.5", "--input-len", "8", "--output-len", "6-14"]
+QUICK = ["--seconds", "0.5", "--input-len", "8", "--output-len", "6-14", "--yes", "4"]
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +55,30 @@ def test_the_time_for_all_levels_is_kept_and_said(server: FakeServer, capsys: py
     words = ["bench", server.url, "--concurrency", "1,2,4", "--think-time", "0", *QUICK, "--max-seconds", "0.4"]
     assert main(words) == 5
     assert "of 3 levels" in capsys.readouterr().err
+
+
+def test_without_a_yes_nothing_is_sent_and_the_plan_is_shown(
+    server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["bench", server.url, "--concurrency", "1,4", "--think-time", "0,0.5", "--seconds", "7", "--yes", "3"]
+    assert main(words) == 4
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "  levels     C=1; C=4; C=4 think 0.5 s\n" in shown.err
+    assert "  takes      about 21 s, " in shown.err
+    assert "nothing was sent: it needs a yes, or --yes 4." in shown.err
+    assert server.served == 0
+
+
+@pytest.mark.parametrize(("answer", "status"), [("y\n", 0), ("n\n", 4), ("", 4)])
+def test_whoever_is_there_is_asked(
+    answer: str, status: int, server: FakeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ppagent.cli.try_.somebody_there", lambda: True)
+    monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+    assert main(["bench", server.url, "--concurrency", "1", *QUICK[:-2]]) == status
+    assert "do it? [y]es, [n]o: " in capsys.readouterr().err
+    assert (server.served > 0) is (status == 0)
 
 
 @pytest.mark.parametrize(

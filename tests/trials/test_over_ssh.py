@@ -33,7 +33,7 @@ def over_ssh(server: Served, command: str, *words: str) -> int:
 def test_a_load_goes_through_the_tunnel_and_says_so(
     server: Served, box: Sshd, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert over_ssh(server, "bench", *LOAD, "--think-time", "0", "--seconds", "1") == 0
+    assert over_ssh(server, "bench", *LOAD, "--think-time", "0", "--seconds", "1", "--yes", "4") == 0
     told = capsys.readouterr().out
     assert "through the SSH tunnel to box" in told
     assert "tok/s" in told

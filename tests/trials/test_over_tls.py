@@ -14,7 +14,7 @@ from tests.trials.reached import LOAD, TRIAL, end, host_called_box, relaunch_wor
 from tests.trials.test_relaunch import Served, _pids, launched
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
-SHORT = [*LOAD, "--think-time", "0", "--seconds", "1"]
+SHORT = [*LOAD, "--think-time", "0", "--seconds", "1", "--yes", "4"]
 
 
 @pytest.fixture
