@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 NAME = "chat"
 HELP = """A session in the terminal: ask in your own words, look at the evidence, try what is proposed.
 
-  ppagent chat TARGET                          begin
-  ppagent chat --resume [ID]                   go on, the newest session by default
-  echo "why is it slow?" | ppagent chat TARGET answer once, ask nobody, and end
+  ppagent chat TARGET
+      begin
+  ppagent chat --resume [ID]
+      go on, the newest session by default
+  echo "why is it slow?" | ppagent chat TARGET
+      answer once, ask nobody, and end
 
 /help lists the commands of a session. It is kept, step by step, until you remove its file."""
 GRADES = range(6)

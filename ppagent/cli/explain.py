@@ -18,6 +18,7 @@ _CAUSE_ID = re.compile(r"[A-Za-z]{2}\d{3}")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "%(prog)s [-h] [--version X] [--tree DIR] [--target TARGET]\n                       [CAUSE|FLAG]"
     parser.add_argument("names", nargs="*", metavar="CAUSE|FLAG", help="PP001, or --pp-max-micro-batch-size")
     parser.add_argument("--version", metavar="X", help="the SGLang version that a flag is meant for (the newest)")
     parser.add_argument("--tree", metavar="DIR", type=Path, help="a folder with the sglang package it is meant for")

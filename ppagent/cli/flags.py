@@ -21,7 +21,7 @@ from ppagent.sglang.flags.successors import matching, nearest
 from ppagent.targets.open import named_path
 
 NAME = "flags"
-HELP = "list the launch flags of one SGLang version, whether installed, recorded or published"
+HELP = "The launch flags of one SGLang version, whether installed, recorded or published."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -115,7 +115,7 @@ def _run_command(name: str, words: list[str]) -> int:
     module = import_module(COMMANDS[name][0])
     parser = _Parser(
         prog=f"ppagent {name}",
-        description=module.HELP,
+        description=_reflowed(module.HELP),
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -125,6 +125,17 @@ def _run_command(name: str, words: list[str]) -> int:
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     args.unknown = unknown
     return int(module.run(args))
+
+
+def _reflowed(text: str) -> str:
+    """Paragraphs as wide as the terminal; one with indented lines is laid out already."""
+    from ppagent.report.lines import wrapped
+    from ppagent.report.room import columns
+
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(
+        part if part.startswith(" ") else "\n".join(row.text for row in wrapped(part, columns())) for part in paragraphs
+    )
 
 
 def _help() -> str:

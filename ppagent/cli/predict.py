@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ppagent.model.whatif import Server, Settings
 
 NAME = "predict"
-HELP = "what a pipeline setting would give, by the model alone: tokens a second, and which stage works when"
+HELP = "What a pipeline setting would give, by the model alone: tokens a second, and which stage works when."
 FORMATS = ("text", "json", "html")
 SUFFIXES = {".json": "json", ".html": "html", ".htm": "html"}
 
@@ -40,10 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", nargs="?", metavar="TARGET", help="a recording's folder")
     ring = parser.add_argument_group("a ring by its numbers, instead of a TARGET")
     ring.add_argument("--stages", type=int, metavar="P", help="pipeline stages")
-    ring.add_argument("--stage-ms", metavar="MS[,MS...]", default="40", help="device time of a step; one value or P")
-    ring.add_argument("--per-request-ms", metavar="MS[,MS...]", default="0", help="device time each request adds")
-    ring.add_argument("--host-ms", type=float, default=0.0, metavar="MS", help="launch time of a step on a stage's CPU")
-    ring.add_argument("--hop-ms", type=float, default=0.1, metavar="MS", help="hand-off between stages")
+    ring.add_argument("--stage-ms", metavar="MS[,MS...]", default="40", help="device time of a step, one or P (40)")
+    ring.add_argument("--per-request-ms", metavar="MS[,MS...]", default="0", help="device time each request adds (0)")
+    ring.add_argument("--host-ms", type=float, default=0.0, metavar="MS", help="a step's launch time on its CPU (0)")
+    ring.add_argument("--hop-ms", type=float, default=0.1, metavar="MS", help="hand-off between stages (0.1)")
     known = f"known: {SETTABLE}"
     parser.add_argument(
         "--set", action="append", nargs="?", default=[], metavar="FLAG=VALUE", dest="settings", help=known

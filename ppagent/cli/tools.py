@@ -13,6 +13,8 @@ HELP = """The tools found, with their origin, grade and state.
 
 Grades: 0 reads a file, 1 HTTP GET on the server, 2 read-only command on the host,
 3 perturbs the server, 4 puts load on it, 5 restarts it."""
+LEAST_ROOM = 30
+"""Columns beside the table in which a sentence can be read."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,11 +52,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _table(rows: list[Row]) -> str:
-    """One line a tool, aligned."""
-    cells = [("tool", "origin", "grade", "state", "what it tells"), *(row.cells() for row in rows)]
-    widths = [max(len(row[n]) for row in cells) for n in range(4)]
-    lines = ("  ".join([*(f"{text:<{w}}" for text, w in zip(row, widths, strict=False)), row[4]]) for row in cells)
-    return "".join(f"{plain(line)}\n" for line in lines)
+    """A row a tool, aligned; what it tells stands below where there is little room beside."""
+    from ppagent.report.lines import wrapped
+    from ppagent.report.room import columns
+
+    cells = [("tool", "origin", "grade", "state", "what it tells"), *(tuple(map(plain, row.cells())) for row in rows)]
+    widths = [max(len(row[n]) for row in cells if n < 3 or row[4]) for n in range(4)]
+    lines: list[str] = []
+    for row in cells:
+        head = "  ".join(f"{text:<{w}}" for text, w in zip(row[:4], widths, strict=True))
+        beside = columns() - len(head) >= LEAST_ROOM
+        lines += [] if beside else [head.rstrip()]
+        lines += [line.text for line in wrapped(row[4], columns(), f"{head}  " if beside else "    ") if line.text]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _first_sentence(summary: str) -> str:

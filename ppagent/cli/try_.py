@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 NAME = "try"
 HELP = """Tries a change on a running server and measures what it gives.
 
-  ppagent try TARGET --set pp_max_micro_batch_size=1     live: old, new, old again; put back after
-  ppagent try TARGET --proposal P2 --report REPORT.json  a restart with a new launch command
-  ppagent try TARGET --restore                           put back what a trial that died left behind
+  ppagent try TARGET --set pp_max_micro_batch_size=1
+      live: old, new, old again; put back after
+  ppagent try TARGET --proposal P2 --report REPORT.json
+      a restart with a new launch command
+  ppagent try TARGET --restore
+      put back what a trial that died left behind
 
 Nothing is changed before you have seen what will be done and said yes, or allowed its grade
 with --yes (3 for a live change, 5 for a restart)."""

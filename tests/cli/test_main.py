@@ -35,6 +35,29 @@ def test_help_names_every_command_and_the_exit_statuses(capsys: pytest.CaptureFi
     assert max(map(len, shown.splitlines())) <= 90
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_fits_eighty_columns_and_begins_as_a_sentence(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit) as stopped:
+        main([name, "--help"])
+    assert stopped.value.code == ExitStatus.OK
+    usage, told = capsys.readouterr().out.split("\n\n", 1)
+    assert max(map(len, [*usage.splitlines(), *told.splitlines()])) <= 80
+    assert told[0].isupper()
+
+
+def test_the_examples_of_a_help_keep_their_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit):
+        main(["try", "--help"])
+    shown = capsys.readouterr().out
+    assert "\n  ppagent try TARGET --restore\n      put back what a trial that died left behind\n" in shown
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == "ppagent 0.1.0\n"

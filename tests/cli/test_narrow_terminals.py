@@ -18,6 +18,7 @@ INCIDENT = Path(__file__).parents[2] / "evals" / "incidents" / "lab-pp8-b"
         ["explain", "PP001"],
         ["explain", "--pp-max-micro-batch-size"],
         ["flags", "--version", "0.5.10", "pp"],
+        ["tools"],
         ["predict", str(INCIDENT)],
         ["eval", str(INCIDENT)],
     ],

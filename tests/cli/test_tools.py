@@ -27,6 +27,19 @@ def test_every_tool_is_listed_with_origin_grade_and_state(capsys: pytest.Capture
     assert lines[2][:4] == ["other.load", "somebody-elses-package", "4", "ready"]
 
 
+def test_what_a_tool_tells_goes_on_in_its_column(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = "Reads decode lines of the first stage: requests in a micro-batch, queue, stalls"
+    monkeypatch.setattr(plugins, "discover", lambda: (built_in(FakeTool("logs.decode", summary=words)),))
+    monkeypatch.setenv("COLUMNS", "80")
+    main(["tools"])
+    head, first, *others = capsys.readouterr().out.splitlines()
+    column = head.index("what it tells")
+    assert others and all(line[:column].strip() == "" for line in others)
+    assert " ".join([first[column:], *(line.strip() for line in others)]) == words
+
+
 def test_a_plugin_that_did_not_load_is_visible(capsys: pytest.CaptureFixture[str]) -> None:
     main(["tools"])
 
