@@ -98,7 +98,7 @@ def peers_line() -> str:
         return ""
     dates = ", ".join(sorted({peer.date for peer in read_peers()}))
     text = f"Peers, run on {dates} on the incidents that hold what they read: {ran}. They propose no launch flags."
-    return fill(text, 100)
+    return fill(text, 100, break_on_hyphens=False)
 
 
 def score_peer(peer: Peer, recordings: Sequence[Path]) -> list[CaseResult]:

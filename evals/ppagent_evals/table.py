@@ -30,8 +30,9 @@ def _cells(summary: Summary) -> tuple[str, ...]:
 
 def origin_line(summary: Summary) -> str:
     """What the scores rest on."""
+    cases = "1 incident" if summary.cases == 1 else f"{summary.cases} incidents"
     return (
-        f"{summary.cases} incidents: {summary.measured} measured (a real SGLang, device emulated), "
+        f"{cases}: {summary.measured} measured (a real SGLang, device emulated), "
         f"{summary.reconstructed} reconstructed from reports, {summary.synthetic} synthetic."
     )
 

@@ -7,7 +7,7 @@ import pytest
 
 from ppagent.causes.catalog import all_causes
 from ppagent.errors import UserError
-from ppagent_evals.peers import MEANS, Peer, peers_of, read_peers, said, score_peer
+from ppagent_evals.peers import MEANS, Peer, peers_line, peers_of, read_peers, said, score_peer
 
 
 def incident(folder: Path, name: str, answer: str) -> Path:
@@ -76,3 +76,8 @@ def test_a_saved_run_is_read_and_a_foreign_file_refused(tmp_path: Path) -> None:
 
 def test_without_incidents_of_theirs_peers_have_no_row(tmp_path: Path) -> None:
     assert peers_of([incident(tmp_path, "of-nobody", "verdict: healthy")]) == {}
+
+
+def test_the_line_on_the_peers_breaks_no_name() -> None:
+    lines = peers_line().splitlines()
+    assert len(lines) > 1 and not any(line.endswith("-") for line in lines)

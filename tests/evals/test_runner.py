@@ -13,7 +13,7 @@ import pytest
 from ppagent.errors import UserError
 from ppagent_evals.results import brier_score, compare, summarise
 from ppagent_evals.runner import find_incidents, run_all, run_case
-from ppagent_evals.table import as_text, cost_lines
+from ppagent_evals.table import as_text, cost_lines, origin_line
 
 
 def incident(folder: Path, name: str) -> Path:
@@ -119,6 +119,12 @@ def test_what_a_diagnosis_cost_is_kept_by_case(tmp_path: Path) -> None:
     result = run_case(incident(tmp_path, "a"), dear, 5)
     assert (result.calls, result.steps, result.tokens, result.usd) == (6, 6, 900, 0.5)
     assert cost_lines([summarise("llm", [result])]) == "llm: 900 tokens a case, 0.50 USD in all, 1 run"
+
+
+def test_one_incident_is_not_told_as_several(tmp_path: Path) -> None:
+    rows = [run_case(incident(tmp_path, name), healthy, 5) for name in ("a", "b")]
+    assert origin_line(summarise("rules", rows[:1])).startswith("1 incident: ")
+    assert origin_line(summarise("rules", rows)).startswith("2 incidents: ")
 
 
 def test_a_worker_ends_at_a_signal_without_a_word_whatever_its_parent_does(tmp_path: Path) -> None:
