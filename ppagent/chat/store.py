@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -95,6 +96,14 @@ def conversations(environ: Mapping[str, str] | None = None) -> Iterator[Listed]:
             continue
         if CHAT in saved.head:
             yield _listed(path.stem, saved)
+
+
+def newest_about(target: str, environ: Mapping[str, str] | None = None) -> str:
+    """The id of the newest conversation about a target, by its lasting name. Raises UserError where there is none."""
+    found = next((saved.id for saved in conversations(environ) if saved.target == target), None)
+    if found is None:
+        raise UserError(f"No session about {target} was kept.", f"Begin one: ppagent chat {shlex.quote(target)}.")
+    return found
 
 
 def _listed(session_id: str, saved: Saved) -> Listed:

@@ -21,6 +21,8 @@ HELP = """A session in the terminal: ask in your own words, look at the evidence
       begin
   ppagent chat --resume [ID]
       go on, the newest session by default
+  ppagent chat TARGET --resume
+      go on, the newest session about that target
   echo "why is it slow?" | ppagent chat TARGET
       answer once, ask nobody, and end
 
@@ -44,8 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if (args.target is None) == (args.resume is None):
+    if args.target is None and args.resume is None:
         raise UserError("Give a TARGET, or --resume.", "Try: ppagent chat evals/incidents/NAME, or --resume.")
+    if args.target is not None and args.resume:
+        raise UserError("A session knows its target.", f"Leave it out: ppagent chat --resume {args.resume}.")
     if sys.stdin.isatty() and not sys.stdout.isatty():
         raise UserError("There is no terminal to talk on.", 'Pipe a question in: echo "why?" | ppagent chat TARGET.')
     from ppagent.chat.halt import Halt
@@ -124,9 +128,12 @@ def _another(session_id: str, options: "Options") -> "Session | None":
 
 
 def _opened(args: argparse.Namespace, options: "Options") -> "Session":
-    from ppagent.chat.opening import begin, take_up
+    from ppagent.chat.opening import begin, lasting_name, take_up
+    from ppagent.chat.store import newest_about
 
-    return begin(args.target, options) if args.resume is None else take_up(args.resume, options)
+    if args.resume is None:
+        return begin(args.target, options)
+    return take_up(args.resume if args.target is None else newest_about(lasting_name(args.target)), options)
 
 
 def _options(args: argparse.Namespace, screen: object, halt: "Halt") -> "Options":

@@ -51,6 +51,8 @@ def test_pasted_text_holds_its_own_question(
         ("", (str(SEED),), ExitStatus.USAGE, "Nothing was asked."),
         ("why?", ("no/such/thing",), ExitStatus.USAGE, "There is no file or folder no/such/thing."),
         ("why?", (), ExitStatus.USAGE, "Give a TARGET, or --resume."),
+        ("why?", (str(SEED), "--resume"), ExitStatus.USAGE, "No session about "),
+        ("why?", (str(SEED), "--resume", "s1"), ExitStatus.USAGE, "Leave it out: ppagent chat --resume s1."),
         ("/resume 261129-1", (str(SEED),), ExitStatus.USAGE, "/resume needs a terminal."),
         ("/nonsense", (str(SEED),), ExitStatus.USAGE, "There is no command /nonsense."),
         ("why?", ("--resume", "261129-1"), ExitStatus.USAGE, "There is no session 261129-1."),

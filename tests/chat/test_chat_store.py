@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ppagent.chat.home import state_home
-from ppagent.chat.store import ChatFile, conversations, open_saved, session_path
+from ppagent.chat.store import ChatFile, conversations, newest_about, open_saved, session_path
 from ppagent.errors import UserError
 
 HEAD = {"schema_version": 1, "session": "s1", "chat": "/recordings/a"}
@@ -89,6 +89,17 @@ def test_what_is_no_session_is_said_in_words(session_id: str, says: str) -> None
 def test_without_any_session_there_is_none_to_resume() -> None:
     with pytest.raises(UserError, match="No session was kept yet"):
         open_saved("")
+
+
+def test_the_newest_session_about_a_target_is_found_by_its_name() -> None:
+    for session_id, target in (("s1", "ssh://box"), ("s2", "ssh://box"), ("s3", "ssh://other")):
+        file = ChatFile(session_path(session_id))
+        file.write("session", **{**HEAD, "session": session_id, "chat": target})
+        file.close()
+
+    assert newest_about("ssh://box") == "s2"
+    with pytest.raises(UserError, match=r"No session about ssh://third was kept. Begin one: ppagent chat ssh://third"):
+        newest_about("ssh://third")
 
 
 def test_a_state_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def announced(context: ToolContext, asked: LimitArguments) -> Announcement:
         observed = ObservedTraffic(server.control)
         traffic, seconds = observed.describes, observed.expected_s(asked.seconds)
     plan = live_plan(server.name, state, asked.limit, traffic, seconds=seconds, levels=levels, rounds=asked.rounds)
-    expected_s = about_s(seconds, len(levels), min(2, asked.rounds))
+    expected_s = about_s(seconds, len(levels), 1)
     effect = "one setting is changed and put back; "
     effect += "the requests of others feel it" if observe else "own requests load the server"
     return Announcement(plan, expected_s, effect, server.name)
