@@ -4,6 +4,7 @@ An experiment is the strongest witness there is. A cure that worked as forecast 
 nothing speaks against it, however good the theory was.
 """
 
+import math
 from collections.abc import Mapping
 
 from ppagent.causes.cause import Observation
@@ -42,16 +43,18 @@ def _causes(row: Mapping[str, FactValue]) -> tuple[str, ...]:
 
 def _observed(row: Mapping[str, FactValue], cites: tuple[str, ...]) -> Observation | None:
     before, after, noise = (_number(row.get(name)) for name in ("before", "after", "noise_share"))
-    if not before or after is None or noise is None or not cites:
+    if before is None or after is None or noise is None or before <= 0 or after <= 0 or noise < 0 or not cites:
         return None
     gain = after / before - 1
-    low = _number(row.get("forecast_low"))
-    what = f"{_shown(row)} was tried: {before:.4g} to {after:.4g} tok/s, {gain:+.0%} ({_span(row, noise)})"
+    low, unit = _forecast(row), row.get("unit") or "tok/s"
+    what = f"{_shown(row)} was tried: {before:.4g} to {after:.4g} {unit}, {gain:+.0%} ({_span(row, noise)})"
     what += _foretold(low, _number(row.get("forecast_high")))
     if gain > noise and (low is None or after >= FAR_BELOW * low):
         return Observation(f"{what}, as its cause foretold", cites, 0.9, 0.06)
     if gain > noise:
         return Observation(f"{what}, far below the forecast of {low:.4g} or more", cites, 0.5, 0.25)
+    if row.get("unsettled"):
+        return None
     missed = low is not None and before * (1 + gain + noise) < FAR_BELOW * low
     if gain < -noise or noise <= SURE_NOISE or missed:
         return Observation(f"{what}: the cure did not help", cites, 0.06, 0.7)
@@ -62,6 +65,11 @@ def _span(row: Mapping[str, FactValue], noise: float) -> str:
     """How sure the gain is: its interval where the row has one."""
     low, high = _number(row.get("gain_low_share")), _number(row.get("gain_high_share"))
     return f"noise {noise:.1%}" if low is None or high is None else f"between {low:+.0%} and {high:+.0%}"
+
+
+def _forecast(row: Mapping[str, FactValue]) -> float | None:
+    low = _number(row.get("forecast_low"))
+    return low if low is not None and low > 0 else None
 
 
 def _foretold(low: float | None, high: float | None) -> str:
@@ -79,8 +87,13 @@ def _shown(row: Mapping[str, FactValue]) -> str:
 
 
 def _number(value: object) -> float | None:
+    """A finite number, however a row of somebody else's writes it."""
     if isinstance(value, bool):
         return None
-    if isinstance(value, str):
-        return whole_number(value)
-    return float(value) if isinstance(value, int | float) else None
+    number = whole_number(value) if isinstance(value, str) else value
+    if not isinstance(number, int | float):
+        return None
+    try:
+        return float(number) if math.isfinite(number) else None
+    except OverflowError:  # a whole number beyond any float
+        return None

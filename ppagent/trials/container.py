@@ -5,15 +5,15 @@ name. While a trial runs, the new one has no restart policy and the old one keep
 middle starts the old server or none (`always` was seen to). Only a launch that is kept takes the policy over.
 """
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ppagent.errors import ToolError
 from ppagent.trials.container_options import MARK, Shown, env_file, policy_of
 from ppagent.trials.container_same import differences
+from ppagent.trials.container_shown import shown_in
 from ppagent.trials.machine import Launched, Look, Started, Stopped
 from ppagent.trials.watch import StartFailed
 
@@ -27,6 +27,10 @@ LARGEST_LOOK = 1 << 18
 _KILLED = 137
 _NEVER = "0001-"
 """Begins the time of what has not been."""
+
+
+class Gone(ToolError):
+    """A container is not there any more."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +92,16 @@ class ContainerMachine:
     @property
     def changed(self) -> bool:
         """Whether a container of this trial is there, or the old one is put aside."""
-        return bool(self._new()) or self._name_of_old() != self.name
+        try:
+            return self._name_of_old() != self.name or bool(self._new())
+        except Gone:
+            return False
 
     def stop(self, pid: int, patience_s: float) -> Stopped:
         """Stops the new container where there is one, else the old one; the engine ends what will not end by itself.
         Raises ToolError where it does not stop."""
         begin = time.monotonic()
-        there = self._new() or self.old
+        there = self._to_be_stopped()
         self._do(["stop", "-t", f"{patience_s:.0f}", there], patience_s + 60)
         state = self.shown(there)["State"]
         if state["Running"]:
@@ -109,6 +116,7 @@ class ContainerMachine:
             there = self._make(self.name)
         else:
             there = self.old
+            self._name_of_old()
             if made := self._new():
                 self._do(["rm", "-f", made])
             self._call(there, self.name)
@@ -119,11 +127,11 @@ class ContainerMachine:
         if not ran.ok:
             raise StartFailed(f"{self.program} does not start the {which} container: {ran.complaint}", ())
         state = self.shown(there)["State"]
-        return Started(int(state["Pid"]) or -1, f"{there} {state['StartedAt']} {ended}", 0)
+        return Started(int(state["Pid"]) or -1, "\t".join((there, state["StartedAt"], ended)), 0)
 
     def look(self, started: Started, offset: int) -> Look:
         """Whether that very container runs since that very start, and what it logged from `offset` on."""
-        there, began, ended = started.log.split(" ")
+        there, began, ended = started.log.split("\t")
         state = self.shown(there)["State"]
         from ppagent.targets.remote.link import End
 
@@ -145,9 +153,13 @@ class ContainerMachine:
     def shown(self, there: str) -> Shown:
         """What the engine shows of a container. Raises ToolError."""
         ran = self._run([self.program, "inspect", "--type", "container", there])
+        if not ran.ok and "no such" in ran.complaint.lower():
+            raise Gone(f"somebody removed container {there[:12]} on {self.link.name}, and with it what is to come back")
         self._well(ran, f"container {there[:12]} cannot be looked at")
-        (shown,) = json.loads(ran.stdout)
-        return dict[str, Any](shown)
+        try:
+            return shown_in(ran.stdout, "container")
+        except ValueError as error:
+            raise ToolError(f"{self.program} on {self.link.name} cannot be read: {error}") from error
 
     @property
     def _copy(self) -> Copy:
@@ -169,6 +181,14 @@ class ContainerMachine:
         ran = self._run([self.program, "ps", "-a", "-q", "--no-trunc", "--filter", label])
         self._well(ran, f"{self.program} cannot be asked")
         return next((each for each in ran.text.split() if each != self.old), "")
+
+    def _to_be_stopped(self) -> str:
+        """The new container where there is one, else the old one. Raises ToolError where the one cannot come back, or
+        somebody else does something with it."""
+        name = self._name_of_old()
+        if name not in (self.name, self.put_aside):
+            raise ToolError(f"container {self.name} is called {name} by now: somebody else is at work on it")
+        return self._new() or self.old
 
     def _name_of_old(self) -> str:
         return str(self.shown(self.old)["Name"]).removeprefix("/")

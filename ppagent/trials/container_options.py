@@ -1,9 +1,11 @@
 """How a container was made, as options to make another one like it, and what of it cannot be carried over."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from ppagent.evidence.masking import mask
 
 Shown = Mapping[str, Any]
 """What the engine's `inspect` says of a container or an image."""
@@ -12,6 +14,7 @@ MARK = "ppagent.relaunch"
 """The label of a container that ppagent made, with the id of its run."""
 NAMELESS = re.compile(r"[0-9a-f]{64}\b")
 """How the engines call a volume that has no name."""
+_NO_LINE = re.compile("[\r\n\ufffd]")
 _OWNERS = (
     ("com.docker.compose.project", "Compose runs it"),
     ("io.podman.compose.project", "Compose runs it"),
@@ -53,11 +56,27 @@ def entrypoint_and_rest(command: Sequence[str], image: Shown) -> tuple[tuple[str
 
 def variables_of(shown: Shown) -> tuple[dict[str, str], str]:
     """Variables of the container, and why they cannot be carried over; they hold keys, so they are shown to nobody."""
-    pairs = [entry.partition("=") for entry in shown["Config"].get("Env") or []]
-    odd = next((name for name, equals, value in pairs if not equals or re.search("[\r\n\ufffd]", value)), "")
-    refused = f"the variable {odd} (no value, several lines, or no text)" if odd else ""
+    entries = shown["Config"].get("Env") or []
+    pairs = [(name, value if equals else None) for name, equals, value in (each.partition("=") for each in entries)]
     own_name = shown["Id"][:12]
-    return {name: value for name, _, value in pairs if (name, value) != ("HOSTNAME", own_name)}, refused
+    kept = {name: value or "" for name, value in pairs if (name, value) != ("HOSTNAME", own_name)}
+    return kept, refused_variable(pairs)
+
+
+def refused_variable(pairs: Iterable[tuple[str, str | None]]) -> str:
+    """The first variable that an --env-file cannot carry, with why; empty for none."""
+    odd = next((name for name, value in pairs if value is None or _NO_LINE.search(f"{name}{value}")), "")
+    return f"the variable {odd.splitlines()[0]} (no value, several lines, or no text)" if odd else ""
+
+
+def told_openly(words: Sequence[str]) -> str:
+    """Why options that hold a secret are not given again: the engine's command line can be read by every account of the
+    host. The option and what stands before `=` are told, the rest is not."""
+    for place, word in enumerate(words):
+        if mask(word) != word:
+            before = words[place - 1] if place else ""
+            return f"{before} {mask(word.partition('=')[0])} holds a secret, which making a new one would show".strip()
+    return ""
 
 
 def env_file(variables: Mapping[str, str]) -> bytes:
@@ -76,4 +95,5 @@ def own_volumes(shown: Shown) -> dict[str, str]:
     """Volumes without a name that were made for the container, by where they are mounted: the copy takes the very same
     ones."""
     mounts = [mount for mount in shown.get("Mounts") or () if mount.get("Type") == "volume"]
-    return {str(mount["Destination"]): str(mount["Name"]) for mount in mounts if NAMELESS.match(str(mount["Name"]))}
+    names = {str(mount["Destination"]): str(mount.get("Name")) for mount in mounts}
+    return {place: name for place, name in names.items() if NAMELESS.match(name)}

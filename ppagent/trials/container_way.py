@@ -1,6 +1,5 @@
 """Whether a server's container can be exchanged for one of the same settings, and what is done or is to be done."""
 
-import json
 import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from ppagent.ledger import new_id
 from ppagent.trials import container_options as options
 from ppagent.trials.container import ContainerMachine, Copy
 from ppagent.trials.container_changes import MOST_SHOWN, lost_by_a_new_one
+from ppagent.trials.container_shown import shown_in
 from ppagent.trials.container_words import exchanged
 from ppagent.trials.docker_options import docker_options
 from ppagent.trials.launches import NewLaunch
@@ -65,6 +65,7 @@ def _machine(link: "Link", program: str, server: "Server", launch: NewLaunch, sh
     told = docker_options(shown, image) if program == "docker" else podman_options(shown)
     command = exchanged(options.command_of(shown), server.launcher.cmdline, launch.argv)
     env, odd = options.variables_of(shown)
+    odd = odd or options.refused_variable(launch.env.items())
     policy = options.policy_of(shown)
     reasons = [
         options.owner_of(shown),
@@ -72,6 +73,7 @@ def _machine(link: "Link", program: str, server: "Server", launch: NewLaunch, sh
         "its command is not the server's word for word (a script, or variables)" if command is None else "",
         f"these settings cannot be carried over: {', '.join(told.refused)}" if told.refused else "",
         f"this cannot be carried over: {odd}" if odd else "",
+        options.told_openly(told.words),
         _policy_trouble(link, program, policy),
         _lost(link, program, shown),
     ]
@@ -91,8 +93,10 @@ def _inspected(link: "Link", program: str, kind: str, name: str) -> dict[str, An
     ran = run(link, [program, "inspect", "--type", kind, name], timeout_s=ASK_S)
     if not ran.ok:
         raise _Refused(f"{program} does not tell how it was made: {ran.complaint}")
-    (shown,) = json.loads(ran.stdout)
-    return dict(shown)
+    try:
+        return shown_in(ran.stdout, kind)
+    except ValueError as error:
+        raise _Refused(f"{program} does not tell how it was made: {error}") from error
 
 
 def _tag(link: "Link", program: str, shown: options.Shown) -> str:

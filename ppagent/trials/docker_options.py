@@ -19,7 +19,7 @@ def docker_options(shown: Shown, image: Shown) -> Options:
         for name, value in shown[section].items():
             if name in passed:
                 continue
-            options = known[name](value) if name in known else values.only_empty(value)
+            options = values.carried(known.get(name, values.only_empty), value)
             if options is None:
                 refused.append(f"{section}.{name}" + (f"={value}" if isinstance(value, str) else ""))
             words += options or []

@@ -14,6 +14,15 @@ _DRIVERS = ("json-file", "local", "journald")
 """Log drivers whose logs `docker logs` gives, which a start is watched by."""
 
 
+def carried(known: Carried, value: Any) -> list[str] | None:
+    """The options for a value; None also where it has another shape than the API's."""
+    try:
+        words = known(value)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return None
+    return words if words is None or all(isinstance(word, str) for word in words) else None
+
+
 def only_empty(value: Any) -> list[str] | None:
     """A setting that is not known: nothing where it is empty."""
     return None if value else []
@@ -21,7 +30,12 @@ def only_empty(value: Any) -> list[str] | None:
 
 def each(option: str) -> Carried:
     """A list, each entry by an option."""
-    return lambda value: [word for one in value or () for word in (option, str(one))]
+
+    def words(value: Any) -> list[str] | None:
+        listed = value is None or isinstance(value, list)
+        return [word for one in value or () for word in (option, one)] if listed else None
+
+    return words
 
 
 def valued(option: str) -> Carried:
@@ -37,10 +51,7 @@ def switch(option: str) -> Carried:
 def one_of(option: str, known: tuple[str, ...]) -> Carried:
     """A value out of those that are known."""
 
-    def carried(value: str) -> list[str] | None:
-        return [option, value] if value in known else only_empty(value)
-
-    return carried
+    return lambda value: [option, value] if value in known else only_empty(value)
 
 
 def log(value: Mapping[str, Any]) -> list[str] | None:

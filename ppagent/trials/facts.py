@@ -56,7 +56,7 @@ def comparison_row(
 
 def live_row(outcome: Outcome, concurrency: int | None) -> dict[str, FactValue]:
     """The row of a live trial. A forecast of tokens a second says nothing of the speed of one request."""
-    return comparison_row(
+    row = comparison_row(
         Change({flag_of(outcome.key): str(outcome.new)}),
         outcome.comparison,
         causes=causes_of(outcome),
@@ -65,3 +65,5 @@ def live_row(outcome: Outcome, concurrency: int | None) -> dict[str, FactValue]:
         outputs=outcome.outputs,
         old=outcome.old,
     )
+    left = next((phase.unsettled for phase in outcome.phases if phase.unsettled), "")
+    return {**row, "unit": outcome.unit, **({"unsettled": left} if left else {})}

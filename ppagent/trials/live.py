@@ -15,7 +15,7 @@ from ppagent.trials.noise import MATTERS, Comparison
 from ppagent.trials.outputs import OutputCheck, Sameness, sameness
 from ppagent.trials.own_load import OwnLoad
 from ppagent.trials.phase import Meter, Phase
-from ppagent.trials.rounds import ROUNDS, Rounds, comparable_samples
+from ppagent.trials.rounds import ROUNDS, Rounds, comparable_samples, lasting
 
 Say = Callable[[str], None]
 
@@ -120,7 +120,7 @@ def _outcome(run: Rounds, comparison: Comparison) -> Outcome:
         in_flight_at_change=len(own.at_change) if own else 0,
         lost=len(own.lost) if own else 0,
         restored=True,
-        remarks=own.remarks if own else (),
+        remarks=((*own.remarks,) if own else ()) + lasting(comparable_samples(meter, run.phases)),
         round_s=run.round_s,
         measured_s=run.seconds,
     )

@@ -39,7 +39,9 @@ def next_run(outcome: Outcome, levels: int) -> NextRun | None:
 
 
 def next_words(outcome: Outcome, levels: int) -> str:
-    """In words for the terminal; empty where the trial decided."""
+    """In words for the terminal; empty where nothing is known that would decide."""
+    if any(phase.unsettled for phase in outcome.phases):
+        return "a load of ppagent's own, without --observe, has answers short enough to turn over"
     run = next_run(outcome, levels)
     if run is None:
         return ""

@@ -94,6 +94,8 @@ def compare(
     low, high = math.expm1(gain - half), math.expm1(gain + half)
     outcome = _verdict(low, high, margin)
     why = _why(outcome, new / old - 1, low, high, margin)
+    if outcome == "cannot tell" and error.at_least == half > 0:
+        why += f"; the old setting gave {before[0].value:.4g} first and {before[-1].value:.4g} in the end"
     found = Comparison(old, new, math.expm1(half), outcome, why, low, high)
     if outcome != "cannot tell" or len(before) == 1:
         return found

@@ -81,8 +81,14 @@ def note_path(server: str, folder: Path | None = None) -> Path:
 
 
 def write_note(note: RestoreNote, folder: Path | None = None) -> Path:
-    """Puts the note on the disk, whole or not at all. Raises ToolError: without a note nothing may be changed."""
+    """Puts the note on the disk, whole or not at all. Raises ToolError: without a note nothing may be changed, and
+    where another process is at work on the server its own note is needed."""
     path = note_path(note.server, folder)
+    other = read_note(note.server, folder)
+    if other is not None and other.running and other.pid != note.pid:
+        raise ToolError(
+            f"another ppagent (process {other.pid}) is at work on {note.server} and will put it back itself"
+        )
     waiting = path.with_suffix(".tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

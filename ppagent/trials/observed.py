@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from ppagent.bench.control import Control
 from ppagent.bench.server_view import grown
 from ppagent.errors import ToolError
+from ppagent.trials.counting import Counting
 from ppagent.trials.noise import Sample
 from ppagent.trials.phase import Phase
-from ppagent.trials.reading import Reading, in_flight, itl_s_of, mean_latency_s, read, thinned, whole_round
+from ppagent.trials.reading import Reading, in_flight, itl_s_of, mean_latency_s, thinned, whole_round
 
 BLOCKS = 10
 SHORTEST_BLOCK_S = 1.0
@@ -35,8 +36,10 @@ class ObservedTraffic:
 
     def __init__(self, control: Control) -> None:
         self._control = control
+        self._counting = Counting(control)
         self._in_flight: float | None = None
         self._change: Reading | None = None
+        self._unsettled = ""
 
     @property
     def describes(self) -> str:
@@ -54,21 +57,27 @@ class ObservedTraffic:
         time.sleep(2 * SHORTEST_BLOCK_S)
         if self._read().tokens <= first.tokens:
             raise ToolError("no token was generated for two seconds: there is no traffic to observe")
+        self._counting.choose()
 
     def settle(self) -> str:
         """Waits until requests have ended as often as it takes for those in flight to be replaced."""
+        self._unsettled = ""
         time.sleep(SHORTEST_SETTLE_S)
         if self._change is None:
             return f"{SHORTEST_SETTLE_S:.0f} s, nothing was changed yet"
         if self._in_flight is None or self._change.latency_count is None:
             time.sleep(BLIND_SETTLE_S)
+            self._unsettled = f"{BLIND_SETTLE_S:.0f} s were waited for, and the server does not tell how many ended"
             return f"{BLIND_SETTLE_S:.0f} s, not knowing how many requests are in flight, or how many ended"
         needed = math.ceil(TURNOVERS * self._in_flight)
         until = self._change.at + LONGEST_SETTLE_S
         while (ended := self._ended()) < needed and time.monotonic() < until:
             time.sleep(SHORTEST_BLOCK_S)
         done = f"{ended} requests ended since, of {self._in_flight:.0f} in flight"
-        return done if ended >= needed else f"{done}; not waited for longer than {LONGEST_SETTLE_S:.0f} s"
+        if ended >= needed:
+            return done
+        self._unsettled = f"{done}, {LONGEST_SETTLE_S:.0f} s after the change"
+        return f"{done}; not waited for longer than {LONGEST_SETTLE_S:.0f} s"
 
     def _ended(self) -> int:
         """Requests that have ended since the change."""
@@ -97,13 +106,13 @@ class ObservedTraffic:
         self._change = self._read()
 
     def _read(self) -> Reading:
-        return read(self._control.metrics(), time.monotonic())
+        return self._counting.read()
 
     def _phase(self, label: str, readings: Sequence[Reading]) -> Phase:
         first, last = readings[0], readings[-1]
         seconds = last.at - first.at
         if last.tokens <= first.tokens:
-            raise ToolError("the traffic stopped, or the server was restarted")
+            raise ToolError("no token was counted meanwhile: the traffic stopped")
         ended = grown(first.latency_count, last.latency_count)
         rates = [(b.tokens - a.tokens) / (b.at - a.at) for a, b in zip(readings, readings[1:], strict=False)]
         itl_s = itl_s_of(first, last)
@@ -118,6 +127,7 @@ class ObservedTraffic:
             itl_ms=None if itl_s is None else 1000 * itl_s,
             completed=int(ended or 0),
             blocks=tuple(rates),
+            unsettled=self._unsettled,
         )
 
 

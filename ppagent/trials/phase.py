@@ -26,6 +26,8 @@ class Phase:
     """Requests of one micro-batch as the server told, median of the looks that found any."""
     blocks: tuple[float, ...] = ()
     """Tokens a second of equal parts of it."""
+    unsettled: str = ""
+    """Why requests that began under the other setting may still have run; empty where they had been replaced."""
 
     @property
     def sample(self) -> Sample:

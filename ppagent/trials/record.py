@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass, field
 
+from ppagent.errors import ToolError
 from ppagent.ledger import Forecasted, Measured, new_id, now, record_forecast, record_measured
 from ppagent.model.forecast import Forecast
+from ppagent.targets.remote.asking import tell
 from ppagent.trials.limit import LimitState
 from ppagent.trials.live import Foresee, Outcome
 from ppagent.trials.noise import Comparison
@@ -30,8 +32,10 @@ class RecordedForesight:
 
 
 def record_outcome(recorded: RecordedForesight, outcome: Outcome) -> None:
-    """Notes what became of the forecast; nothing where there was none."""
-    measured_forecast(recorded.id if recorded.made is not None else "", outcome.comparison)
+    """Notes what became of the forecast; nothing where there was none, or where the speed of one request was compared,
+    which it does not speak of."""
+    if outcome.unit == "tok/s":
+        measured_forecast(recorded.id if recorded.made is not None else "", outcome.comparison)
 
 
 def recorded_forecast(server: str, version: str, proposed: Proposed, concurrency: int | None) -> str:
@@ -56,11 +60,15 @@ def recorded_forecast(server: str, version: str, proposed: Proposed, concurrency
 
 
 def measured_forecast(forecast_id: str, comparison: Comparison | None) -> None:
-    """Notes what became of a forecast; nothing where there was none, or nothing was measured."""
+    """Notes what became of a forecast; nothing where there was none, or nothing was measured. A disk that takes no more
+    costs the note, which is told, and not what was measured."""
     if not forecast_id or comparison is None:
         return
     noise = round(comparison.noise_share, 4)
-    record_measured(Measured(forecast_id, now(), comparison.before, comparison.after, noise, comparison.outcome))
+    try:
+        record_measured(Measured(forecast_id, now(), comparison.before, comparison.after, noise, comparison.outcome))
+    except ToolError as error:
+        tell(f"what was measured is not noted beside its forecast: {error}")
 
 
 def _entry(recorded: RecordedForesight) -> Forecasted:

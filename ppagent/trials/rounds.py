@@ -1,8 +1,9 @@
 """A live experiment step by step: the old setting, then new and old in turn until the difference can be told."""
 
+import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ppagent.trials.change import LiveChange
 from ppagent.trials.noise import Comparison, Sample, compare
@@ -14,6 +15,8 @@ from ppagent.trials.phase import Meter, Phase
 Say = Callable[[str], None]
 ROUNDS = 4
 """At most, where nothing else is asked for. A round is the new setting and the old one again."""
+LASTS_FROM = 0.1
+"""Log of the two measurements of the old setting over each other from which what lies between is told."""
 HOPELESS = 3
 """It is given up where more than so many times the rounds that are left would be needed."""
 
@@ -44,6 +47,8 @@ class Rounds:
             self.round_s = (time.monotonic() - begin) / place
             comparable, _ = comparable_samples(self.meter, self.phases)
             found = compare(comparable[::2], comparable[1::2], looks=most, margin=margin)
+            if any(phase.unsettled for phase in self.phases):
+                return unsettled(found, self.phases)
             if found.outcome != "cannot tell" or _hopeless(found, place, most):
                 return found
             if place < most:
@@ -82,6 +87,33 @@ def comparable_samples(meter: Meter, phases: Sequence[Phase]) -> tuple[list[Samp
     if isinstance(meter, OwnLoad):
         return [phase.sample for phase in phases], "tok/s"
     return samples(phases)
+
+
+def unsettled(found: Comparison, phases: Sequence[Phase]) -> Comparison:
+    """A comparison where requests had not been replaced: a difference is one all the same, and rather too small; that
+    there is none cannot be said, and further rounds as short would not change that."""
+    left = next(phase for phase in phases if phase.unsettled)
+    outcome = "cannot tell" if found.outcome == "no difference" else found.outcome
+    why = (
+        f"{found.why}; but before {left.label} requests had not turned over ({left.unsettled}), and one that runs "
+        "keeps the setting that it began under"
+    )
+    return replace(found, outcome=outcome, why=why, rounds_more=None, more=None)
+
+
+def lasting(compared: tuple[Sequence[Sample], str]) -> tuple[str, ...]:
+    """A remark where the old setting, put back, is far from what it was and nearer to the new one: with its figures, as
+    a mean of the two would say little."""
+    values, unit = [sample.value for sample in compared[0]], compared[1]
+    first, new, again = values[0], values[1], values[-1]
+    apart = abs(math.log(again / first))
+    if len(values) < 3 or apart < LASTS_FROM or abs(math.log(again / new)) > apart:
+        return ()
+    return (
+        f"the old setting gave {first:.4g} {unit} before the change and {again:.4g} once it was back, nearer to the "
+        f"new one's {new:.4g}: requests that the change spread over slots stay spread for a while, or the load moved. "
+        f"Against the first the new one gave {new / first - 1:+.0%}",
+    )
 
 
 def would_decide(rounds: int | None, round_s: float) -> str:

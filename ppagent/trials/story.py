@@ -74,8 +74,8 @@ def live_result(outcome: Outcome, levels: int = 0) -> str:
             f"  in flight  {whole} of {outcome.in_flight_at_change} requests at the changes were answered whole"
         )
     lines.append(f"  server     {outcome.key} is back at {outcome.old}, read back; {outcome.seconds:.0f} s in all")
-    if comparison.outcome == "cannot tell":
-        lines.append(f"  next       {next_words(outcome, levels)}")
+    if comparison.outcome == "cannot tell" and (then := next_words(outcome, levels)):
+        lines.append(f"  next       {then}")
     lines += [f"  ! {remark}" for remark in outcome.remarks]
     return "\n".join(lines)
 
@@ -128,6 +128,7 @@ def _phase_data(outcome: Outcome, place: int) -> Mapping[str, object]:
         "completed": phase.completed,
         "failed": phase.failed,
         "slot_running": phase.slot_running,
+        "unsettled": phase.unsettled,
     }
 
 
@@ -140,6 +141,10 @@ def _forecast(outcome: Outcome) -> str:
     forecast = outcome.forecast
     if forecast is None:
         return f"none: {outcome.forecast_note}"
+    if outcome.unit != "tok/s":
+        return (
+            f"{forecast.low:.4g}-{forecast.high:.4g} tok/s, which the {outcome.unit} that was compared says nothing of"
+        )
     inside = forecast.low <= outcome.comparison.after <= forecast.high
     miss = outcome.comparison.after / forecast.middle - 1
     hit = "inside it" if inside else f"{miss:+.0%} from its middle"

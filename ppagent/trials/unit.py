@@ -73,7 +73,7 @@ class UnitMachine:
     def stop(self, pid: int, patience_s: float) -> Stopped:
         """Stops the unit; systemd ends what will not end by itself. Raises ToolError where it does not stop."""
         begin = time.monotonic()
-        self._do(["stop", self.unit], patience_s + 120)
+        self._do(["stop", "--", self.unit], patience_s + 120)
         state = self.shown()["ActiveState"]
         if state not in ("inactive", "failed"):
             raise ToolError(f"{self.unit} does not stop: it is {state}")
@@ -88,8 +88,8 @@ class UnitMachine:
             self._take_out()
         offset = self._log_size()
         self._do(["daemon-reload"])
-        self._systemctl(["reset-failed", self.unit])
-        self._do(["start", "--no-block", self.unit])
+        self._systemctl(["reset-failed", "--", self.unit])
+        self._do(["start", "--no-block", "--", self.unit])
         return self._started(offset)
 
     def look(self, started: Started, offset: int) -> Look:
@@ -104,7 +104,10 @@ class UnitMachine:
             journal = ["journalctl", *(["--user"] if self.user else []), f"_SYSTEMD_INVOCATION_ID={started.log}"]
             ran = self.run([*journal, "-o", "cat", "-q", "--no-pager"])
             text = ran.stdout[offset : offset + LARGEST_LOOK]
-        self._well(ran, "the log cannot be read")
+        from ppagent.targets.remote.link import End
+
+        if ran.end is not End.CUT:  # the ready line stands at the beginning, so that much is enough
+            self._well(ran, "the log cannot be read")
         whole = text[: text.rfind(b"\n") + 1] or text
         return Look(alive, offset + len(whole), whole.decode("utf-8", errors="replace"))
 
@@ -117,13 +120,14 @@ class UnitMachine:
 
     def shown(self) -> dict[str, str]:
         """Properties of the unit. Raises ToolError."""
-        ran = self._systemctl(["show", self.unit, f"--property={_SHOWN}"])
+        ran = self._systemctl(["show", f"--property={_SHOWN}", "--", self.unit])
         self._well(ran, f"{self.unit} cannot be looked at")
-        return {name: value for name, _, value in (line.partition("=") for line in ran.text.splitlines())}
+        told = {name: value for name, _, value in (line.partition("=") for line in ran.text.splitlines())}
+        return {name: told.get(name, "") for name in _SHOWN.split(",")}
 
     def environment_files(self) -> list[str]:
         """Its EnvironmentFile= settings. Raises ToolError."""
-        ran = self._systemctl(["show", self.unit, "--property=EnvironmentFiles", "--value"])
+        ran = self._systemctl(["show", "--property=EnvironmentFiles", "--value", "--", self.unit])
         self._well(ran, f"{self.unit} cannot be looked at")
         return [line.rpartition(" (ignore_errors=")[0] for line in ran.text.splitlines() if line]
 

@@ -1,9 +1,11 @@
 """How a server is relaunched: by its process, systemd unit or container, or by hand with the commands for it."""
 
+import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ppagent.evidence.quoting import without_controls
 from ppagent.ledger import new_id
 from ppagent.targets.remote.lasting import lasting
 from ppagent.trials.container_way import container_way
@@ -33,7 +35,13 @@ class Way:
 
 def way_of(link: "Link", server: "Server", launch: NewLaunch) -> Way:
     """The way for one server. Raises ToolError where its host cannot be asked."""
-    link = lasting(link)
+    way = _way_of(lasting(link), server, launch)
+    # Names and words are somebody else's: no terminal sequence in a plan, and no line of it but ppagent's own.
+    lines = (without_controls(line) for line in way.lines)
+    return replace(way, lines=tuple(line if way.prepare is None else line.replace("\n", "\\n") for line in lines))
+
+
+def _way_of(link: "Link", server: "Server", launch: NewLaunch) -> Way:
     reason = why_not(server)
     if reason:
         return Way((f"on every host, with its own --node-rank: {launch.new}",), reason)
@@ -64,11 +72,11 @@ def _unit_way(machine: UnitMachine, server: "Server", launch: NewLaunch) -> Way:
     def prepare() -> tuple[Keeper, Launched]:
         return machine, machine.prepare(launch.argv, launch.env)
 
-    word = machine.word
+    word, unit = machine.word, shlex.quote(machine.unit)
     lines = (
-        f"{word} stop {machine.unit} (requests of others are cut), writes {machine.trial_file}:",
+        f"{word} stop {unit} (requests of others are cut), writes {machine.trial_file}:",
         *(f"    {line}" for line in content.splitlines()),
-        f"{word} daemon-reload, {word} start {machine.unit}",
+        f"{word} daemon-reload, {word} start {unit}",
         f"that file is removed, {word} daemon-reload and start, if the new one does not come up; a reboot does too",
         f"a launch that is kept has its file moved to {machine.kept_file}",
     )
@@ -77,9 +85,10 @@ def _unit_way(machine: UnitMachine, server: "Server", launch: NewLaunch) -> Way:
 
 def _unit_commands(machine: UnitMachine, content: str) -> tuple[str, ...]:
     word = machine.word if machine.user or machine.uid == 0 else f"sudo {machine.word}"
+    unit = shlex.quote(machine.unit)
     return (
-        f"{word} edit {machine.unit}        # put in:",
+        f"{word} edit {unit}        # put in:",
         *(f"    {line}" for line in content.splitlines()[1:]),
-        f"{word} restart {machine.unit}",
-        f"{word} edit {machine.unit}        # the way back: take it out again, and restart",
+        f"{word} restart {unit}",
+        f"{word} edit {unit}        # the way back: take it out again, and restart",
     )

@@ -25,6 +25,7 @@ from tests.trials.fake_engine import FakeEngine
 ARGV = ("python3", "-m", "sglang.launch_server", "--model-path", "/models/x", "--pp-size", "4", "--port", "30000")
 NEW = (*ARGV, "--pp-max-micro-batch-size", "1")
 ENGINES = ("docker", "podman")
+SECRET = "s3cr3t-of-the-vault-0123456789"
 
 
 def server(engine: FakeEngine, argv: tuple[str, ...] = ARGV, groups: str = "") -> Server:
@@ -228,6 +229,22 @@ def _not_allowed(engine: FakeEngine) -> None:
     engine.refuses = "permission denied while trying to connect to the Docker daemon socket"
 
 
+def _secret_label(engine: FakeEngine) -> None:
+    engine.old["Config"]["Labels"]["vault.token"] = SECRET
+
+
+def _several_lines(engine: FakeEngine) -> None:
+    engine.old["Config"]["Env"].append("NOTE=one\nLD_PRELOAD=/tmp/x.so")
+
+
+def _odd_state(engine: FakeEngine) -> None:
+    engine.old["State"]["Running"] = "yes"
+
+
+def _odd_setting(engine: FakeEngine) -> None:
+    engine.old["HostConfig"]["Ulimits"] = [{"name": "memlock"}]
+
+
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
@@ -237,6 +254,10 @@ def _not_allowed(engine: FakeEngine) -> None:
         (_unknown, "cannot be carried over: HostConfig.SomethingNew"),
         (_changed_inside, "would lack what was changed in it: /usr/lib/mine.py"),
         (_not_allowed, "permission denied"),
+        (_secret_label, "--label vault.token holds a secret, which making a new one would show"),
+        (_several_lines, "the variable NOTE (no value, several lines, or no text)"),
+        (_odd_state, "has another State.Running than is known"),
+        (_odd_setting, "cannot be carried over: HostConfig.Ulimits"),
     ],
 )
 def test_a_container_that_cannot_be_exchanged_safely_is_left_alone_and_the_commands_are_told(
@@ -247,6 +268,7 @@ def test_a_container_that_cannot_be_exchanged_safely_is_left_alone_and_the_comma
     found = way(engine)
     assert says in found.reason
     assert f"container {engine.old['Id'][:12]}" in found.reason
+    assert SECRET not in found.reason + "".join(found.lines)
     assert found.prepare is None
     assert any("--pp-max-micro-batch-size 1" in line for line in found.lines)
     assert not [line for line in engine.ran if line.split()[1] not in ("inspect", "diff", "update")]
@@ -329,3 +351,79 @@ def test_a_launch_that_is_kept_tells_where_the_old_container_is(monkeypatch: pyt
 
 def _no_meter() -> Any:
     return None
+
+
+def test_a_new_variable_of_several_lines_is_refused_and_not_made_two() -> None:
+    found = way(FakeEngine(), SGLANG_NOTE="one\nLD_PRELOAD=/tmp/x.so")
+    assert found.prepare is None
+    assert "the variable SGLANG_NOTE (no value, several lines, or no text)" in found.reason
+    assert "/tmp/x.so" not in found.reason
+
+
+@pytest.mark.parametrize("program", ENGINES)
+def test_labels_with_shell_characters_and_terminal_sequences_are_words_and_no_lines_of_the_plan(program: str) -> None:
+    engine = FakeEngine(program)
+    odd = "$(reboot); `x` 'y' --rm é\n  way back   none is needed\x1b[2J"
+    if program == "docker":
+        engine.old["Config"]["Labels"]["note"] = odd
+    else:
+        engine.old["Config"]["CreateCommand"][2:2] = ["--label", f"note={odd}"]
+    found = way(engine)
+    assert not any("\n" in line or "\x1b" in line for line in found.lines)
+    assert any("$(reboot)" in line for line in found.lines)
+    machine = prepared(engine)
+    assert machine.copy is not None
+    assert f"note={odd}" in machine.copy.options
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "[",
+        "null",
+        "[]",
+        "{}",
+        "[[]]",
+        "[1, 2]",
+        "[{}]",
+        '[{"Id": 5}]',
+        "[" * 100_000,
+        '[{"Id": "x", "Config": []}]',
+    ],
+)
+def test_an_inspect_that_is_cut_or_lies_is_no_crash(answer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = FakeEngine()
+    machine = prepared(engine)
+    monkeypatch.setattr(FakeEngine, "_deed", lambda self, deed, words, stdin: (0, answer, ""))
+    found = way(engine)
+    assert found.prepare is None
+    assert "docker does not tell how it was made: " in found.reason
+    with pytest.raises(ToolError, match="cannot be read"):
+        machine.shown(machine.old)
+
+
+def test_where_the_old_container_was_removed_the_new_one_is_left_running() -> None:
+    engine = FakeEngine()
+    machine = prepared(engine)
+    machine.stop(101, 1)
+    ready(machine, "new")
+    del engine.containers[machine.old]
+    for deed in (lambda: machine.stop(0, 1), lambda: machine.start("", "old")):
+        with pytest.raises(ToolError, match="somebody removed container"):
+            deed()
+    assert engine.states() == {machine.name: True}
+    note = RestoreNote("relaunch", "box", launch={"folder": "x", **machine.note()}, pid_started="")
+    assert bring_back(note, keeper_in(note.launch, engine), lambda: True, 5, lambda sentence: None).startswith(
+        "box serves."
+    )
+
+
+def test_a_container_that_somebody_else_is_at_work_on_is_not_stopped() -> None:
+    engine = FakeEngine()
+    first, second = prepared(engine), prepared(engine)
+    first.stop(101, 1)
+    ready(first, "new")
+    with pytest.raises(ToolError, match="somebody else is at work on it"):
+        second.stop(101, 1)
+    assert engine.named(first.name)["State"]["Running"]

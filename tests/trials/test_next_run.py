@@ -1,9 +1,12 @@
 from dataclasses import replace
 
+from ppagent.model.forecast import Forecast
+from ppagent.trials.facts import live_row
 from ppagent.trials.foreseen import More
 from ppagent.trials.live import Outcome
 from ppagent.trials.next_run import next_run, next_words
 from ppagent.trials.noise import Comparison
+from ppagent.trials.phase import Phase
 from ppagent.trials.story import as_data, live_result
 
 UNDECIDED = Comparison(100, 101, 0.08, "cannot tell", "+1.0%", -0.07, 0.09, None, More(4, 2.94))
@@ -42,3 +45,29 @@ def test_nothing_is_to_be_run_after_a_verdict() -> None:
     told = replace(OUTCOME, comparison=replace(UNDECIDED, outcome="better", more=None))
     assert next_run(told, 2) is None
     assert "next  " not in live_result(told, 2)
+
+
+def test_where_requests_do_not_turn_over_shorter_ones_are_named_and_not_a_longer_run() -> None:
+    left = Phase(
+        "B", 100, 0.01, 30, 32, 80, unsettled="3 requests ended since, of 32 in flight, 300 s after the change"
+    )
+    phases = (replace(left, label="A", unsettled=""), left)
+    outcome = replace(OUTCOME, phases=phases, comparison=replace(UNDECIDED, more=None))
+    assert "  next       a load of ppagent's own, without --observe, has answers short enough" in live_result(outcome)
+    told = as_data("s", outcome)["phases"]
+    assert isinstance(told, list)
+    assert [phase["unsettled"] for phase in told] == ["", left.unsettled]
+    assert live_row(outcome, None)["unsettled"] == left.unsettled
+    assert "unsettled" not in live_row(OUTCOME, None)
+
+
+def test_nothing_stands_under_next_where_nothing_is_known_that_would_decide() -> None:
+    assert "  next" not in live_result(replace(OUTCOME, comparison=replace(UNDECIDED, more=None)))
+
+
+def test_a_forecast_of_throughput_is_not_held_against_the_speed_of_one_request() -> None:
+    forecast = Forecast("output_throughput", 16, 100.0, 150.0, 200.0, "a full ring")
+    found = replace(UNDECIDED, after=12.5)
+    told = live_result(replace(OUTCOME, forecast=forecast, unit="tok/s of one request", comparison=found))
+    assert "forecast   150-200 tok/s, which the tok/s of one request that was compared says nothing of" in told
+    assert "measured 12.5" not in told

@@ -52,6 +52,20 @@ def test_the_note_of_a_process_that_runs_is_at_work_and_of_one_that_ended_is_lef
     assert not RestoreNote("live", SERVER, pid=ended.pid, pid_started="1").running
 
 
+def test_of_two_at_once_on_one_server_the_second_changes_nothing() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        started = Path(f"/proc/{other.pid}/stat").read_text().rpartition(")")[2].split()[19]
+        first = RestoreNote("live", SERVER, old=512, new=2, pid=other.pid, pid_started=started)
+        write_note(first)
+        with pytest.raises(ToolError, match=rf"another ppagent \(process {other.pid}\) is at work"):
+            write_note(RestoreNote("relaunch", SERVER))
+        assert read_note(SERVER) == first
+        write_note(RestoreNote("live", "http://127.0.0.1:30001"))
+        other.communicate(b"\n")
+    write_note(RestoreNote("relaunch", SERVER))
+    assert read_note(SERVER) != first
+
+
 def test_another_process_under_the_same_number_is_not_the_one_that_wrote_it() -> None:
     assert not RestoreNote("live", SERVER, pid=os.getpid(), pid_started="1").running
 

@@ -1,8 +1,11 @@
+import itertools
 import re
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +19,7 @@ from ppagent.trials import observed
 from ppagent.trials.change import LiveChange
 from ppagent.trials.limit import read_limit
 from ppagent.trials.live import run_live
+from ppagent.trials.note import read_note
 from ppagent.trials.observed import ObservedTraffic, samples
 from ppagent.trials.own_load import OwnLoad
 from ppagent.trials.phase import Phase
@@ -138,3 +142,24 @@ def test_tokens_are_counted_as_they_are_handed_out_where_the_server_tells() -> N
     assert generated(parse_metrics(lumps + streamed)) == 540
     assert generated(parse_metrics(lumps)) == 400
     assert generated(parse_metrics("sglang:num_running_reqs 4\n")) is None
+
+
+@pytest.mark.parametrize("nth", [1, 4, 12, 16, 24])
+def test_ctrl_c_in_any_wait_for_the_traffic_of_others_puts_the_setting_back(
+    nth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits = itertools.count(1)
+
+    def sleep(seconds: float) -> None:
+        if next(waits) == nth:
+            raise KeyboardInterrupt
+        time.sleep(seconds)
+
+    monkeypatch.setattr(observed, "time", SimpleNamespace(sleep=sleep, monotonic=time.monotonic))
+    with FakeServer(base_ms=3, per_request_ms=1.5) as server, traffic(server):
+        control = Control(server.endpoint)
+        change = LiveChange(control, server.url, read_limit(control), 2)
+        with pytest.raises(KeyboardInterrupt):
+            run_live(change, ObservedTraffic(control), seconds=1.0)
+        assert server.limit == 16
+        assert read_note(server.url) is None

@@ -88,7 +88,7 @@ class FakeHost:
 
     def systemctl(self, words: list[str]) -> tuple[int, str, str]:
         match words[0]:
-            case "show" if words[-1] == "--value":
+            case "show" if "--value" in words:
                 return 0, "".join(f"{file} (ignore_errors=no)\n" for file in self.environment_files), ""
             case "show":
                 shown = {
@@ -345,3 +345,30 @@ def test_a_host_that_does_not_answer_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="gone"):
         unit_of(Mute(), server())
     assert Ran(("x",), End.EXITED, 255, b"", b"gone", 0.1).complaint == "gone"
+
+
+def test_a_unit_whose_name_begins_with_a_dash_is_no_option() -> None:
+    host = FakeHost()
+    machine = UnitMachine(host, "-rm.service")
+    machine.prepare((*ARGV, "--pp-max-micro-batch-size", "1"), {})
+    machine.stop(100, 1)
+    machine.start("", "new")
+    told = [shlex.split(line) for line in host.ran if line.startswith("systemctl") and "-rm.service" in line]
+    assert len(told) >= 4
+    assert all(words[-2:] == ["--", "-rm.service"] for words in told)
+
+
+def test_a_systemd_that_tells_less_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = FakeHost()
+    monkeypatch.setattr(host, "systemctl", lambda words: (0, "MainPID=100\n", ""))
+    machine = UnitMachine(host, "sglang.service")
+    assert machine.shown()["ActiveState"] == ""
+    with pytest.raises(ToolError, match="does not stop"):
+        machine.stop(100, 1)
+
+
+def test_a_unit_with_an_escape_in_its_name_is_one_word_of_the_commands_by_hand() -> None:
+    host = FakeHost(type="forking")
+    named = Server(Process(100, 1, ARGV, groups="0::/system.slice/sglang-a\\x2db.service"), (), 30000, "127.0.0.1")
+    found = way_of(host, named, NewLaunch("", "", "", ARGV, {}))
+    assert "systemctl restart 'sglang-a\\x2db.service'" in found.lines
