@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ppagent.agent.board import NOT_A_FAULT, Board, Hypothesis, Verdict, cleared, health_lacks, suspects
+from ppagent.agent.probe_words import how_to_see, look_of
 from ppagent.causes.cause import Observation, Probe
 from ppagent.changes.proposal import Plan
 from ppagent.evidence.facts import Facts
@@ -65,7 +66,7 @@ def _not_enough(board: Board, facts: Facts, probes: Sequence[Probe]) -> str:
         undecided = "Nothing wrong was seen, but too little to call the server healthy."
     if not probes:
         return f"{undecided}{known}"
-    return f"{undecided}{known} Look next at {probes[0].tool}: {probes[0].why}."
+    return f"{undecided}{known} Look next at {look_of(probes[0].tool).at}: {probes[0].why} ({how_to_see(probes[0])})."
 
 
 def _shown(hypothesis: Hypothesis) -> str:

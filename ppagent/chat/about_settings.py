@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable
 
+from ppagent.agent.investigation import Investigation
 from ppagent.chat.answers.advice import advice_lines
 from ppagent.chat.answers.flag import flag_lines
 from ppagent.chat.answers.forecast import what_if_lines
 from ppagent.chat.answers.levers import levers_in
-from ppagent.chat.answers.proposals import HINT, proposals_in_short
+from ppagent.chat.answers.proposals import hint_lines, proposals_in_short
 from ppagent.chat.answers.setting import read_setting
 from ppagent.chat.answers.shape import shape_in, shape_lines
 from ppagent.chat.answers.why import why_lines
@@ -17,9 +18,10 @@ from ppagent.chat.offering import offer_trial
 from ppagent.chat.questions import Kind
 from ppagent.chat.session import Session
 from ppagent.chat.spelling import as_meant
-from ppagent.report.lines import BLANK, Line, wrapped
+from ppagent.report.lines import BLANK, Line, raw, wrapped
 
 MOST_FLAGS = 3
+RELAUNCH = re.compile(r"\b(?:re-?start|relaunch|re-?boot)", re.I)
 
 
 def _change(session: Session, text: str) -> None:
@@ -29,7 +31,7 @@ def _change(session: Session, text: str) -> None:
         nothing = wrapped("Nothing needs to be changed.", width) if found.verdict == "healthy" else []
         session.say([*nothing, *why_lines(found, "", width)])
         return
-    session.say([*proposals_in_short(found, width), *wrapped(HINT, width, "  ", tone="dim")])
+    session.say([*proposals_in_short(found, width), *hint_lines(found, width)])
     offer_trial(session)
 
 
@@ -65,9 +67,11 @@ def _proposal(session: Session, text: str) -> None:
 def _command(session: Session, text: str) -> None:
     """The command of what was shown last, else of the first proposal that has one."""
     know(session)
-    ready = [proposal.id for proposal in session.found().plan.proposals if proposal.command]
+    found = session.found()
+    ready = [proposal.id for proposal in found.plan.proposals if proposal.command and _fits(proposal.kind, text)]
     if not ready:
         _change(session, text)
+        session.screen.show(_launch_now(found, session.screen.width))
         return
     named = [match.upper() for match in re.findall(r"\bP\d{1,2}\b", text, re.I)]
     chosen = next((each for each in (*named, session.shown, ready[0]) if each in ready), ready[0])
@@ -75,6 +79,20 @@ def _command(session: Session, text: str) -> None:
     others = [each for each in ready if each != chosen]
     if others:
         session.screen.show([Line(f"  others: {', '.join(f'/propose {each}' for each in others)}", "dim")])
+
+
+def _fits(kind: str, text: str) -> bool:
+    """Whether a proposal of this kind has the command that is wanted: a restart's is a launch command."""
+    return kind == "relaunch" or not RELAUNCH.search(text)
+
+
+def _launch_now(found: Investigation, width: int) -> list[Line]:
+    """The command that runs now, which starts the server again as it is."""
+    fact = found.facts.get("launch.command")
+    if fact is None or not isinstance(fact.value, str):
+        return []
+    lines = wrapped(f"The launch command that runs now [{fact.evidence}]:", width, "  ")
+    return [BLANK, *lines, BLANK, *raw(fact.value, "    ")]
 
 
 def _try(session: Session, text: str) -> None:

@@ -26,10 +26,6 @@ from ppagent.chat.unclear import self_lines
 from ppagent.report.lines import wrapped
 
 MOST_PAGES = 2
-LOG = (
-    "That is text of a log. I read logs through a target, so that every line counts: save it and begin a session about "
-    "it (ppagent chat FILE), or pipe it in: ppagent diagnose - < FILE."
-)
 
 
 def _done(session: Session, text: str) -> None:
@@ -106,10 +102,6 @@ def _busy(session: Session, text: str) -> None:
     session.say(busy_lines(session.found(), session.screen.width))
 
 
-def _log(session: Session, text: str) -> None:
-    session.say(wrapped(LOG, session.screen.width))
-
-
 ASIDES: dict[Kind, Callable[[Session, str], None]] = {
     "done": _done,
     "safe": _safe,
@@ -120,7 +112,6 @@ ASIDES: dict[Kind, Callable[[Session, str], None]] = {
     "crowd": _crowd,
     "now": _now,
     "beyond": _beyond,
-    "log": _log,
     "restart": _restart,
     "self": _self,
     "busy": _busy,

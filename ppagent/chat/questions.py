@@ -4,21 +4,26 @@ import re
 from typing import Literal
 
 from ppagent.chat import phrases as said
+from ppagent.chat import phrases_on_call as on_call
+from ppagent.chat.answers.card import CARD
 from ppagent.chat.answers.levers import levers_in
 from ppagent.chat.answers.setting import read_setting
 from ppagent.chat.answers.shape import names_shape, shape_in
-from ppagent.chat.answers.topics import topics_in
+from ppagent.chat.answers.topics import NETWORK, topics_in
 from ppagent.chat.answers.unheard import IS_IT, is_foreign
 from ppagent.chat.spelling import as_meant
+from ppagent.targets.pasted import read_pasted
+from ppagent.targets.target import Artifact
 
 Answer = Literal["yes", "no", "again", "go_on", "greeting"]
-Aside = Literal[
-    "done", "safe", "sure", "means", "needs", "gain", "crowd", "now", "beyond", "log", "restart", "self", "busy"
-]
+Aside = Literal["done", "safe", "sure", "means", "needs", "gain", "crowd", "now", "beyond", "restart", "self", "busy"]
 """Questions about what was said and done, and what lies beyond it."""
+OnCall = Literal["ran", "then", "watch", "nothing", "how_long", "card", "network", "log"]
+"""Questions around the diagnosis, and what is pasted."""
 Kind = (
     Answer
     | Aside
+    | OnCall
     | Literal["what_if", "flag", "advice", "shape", "compare", "cause", "change", "proposal", "try", "evidence", "why"]
     | Literal["command", "unheard", "foreign", "told", "cannot"]
 )
@@ -28,6 +33,8 @@ LONGEST = 4_000
 
 LOG_LINES = 2
 """So many lines of a log are something pasted, and no question."""
+NO_PASTE = frozenset((Artifact.LAUNCH,))
+"""What people write in a question as well as paste."""
 
 _SHORT: dict[Answer, re.Pattern[str]] = {
     "yes": said.YES,
@@ -36,7 +43,13 @@ _SHORT: dict[Answer, re.Pattern[str]] = {
     "go_on": said.GO_ON,
     "greeting": said.GREETING,
 }
-_ASIDES: dict[Aside, re.Pattern[str]] = {
+_ASIDES: dict[Aside | OnCall, re.Pattern[str]] = {
+    "ran": on_call.RAN,
+    "then": on_call.THEN,
+    "watch": on_call.WATCH,
+    "nothing": on_call.NOTHING,
+    "how_long": on_call.HOW_LONG,
+    "card": CARD,
     "restart": said.RESTART,
     "self": said.SELF,
     "busy": said.BUSY,
@@ -59,15 +72,24 @@ def meaning(text: str, *, looked: bool) -> Kind:
     short = next((kind for kind, pattern in _SHORT.items() if pattern.fullmatch(meant)), None)
     if short is not None:
         return short
-    if len(said.LOG_LINE.findall(text)) >= LOG_LINES:
+    if is_paste(text):
         return "log"
     return _about_settings(meant) or _about_us(meant) or _about_causes(meant) or _other(meant, looked)
+
+
+def is_paste(text: str) -> bool:
+    """Whether lines of a log, of /metrics, of nvidia-smi and the like are pasted."""
+    if len(said.LOG_LINE.findall(text)) >= LOG_LINES:
+        return True
+    pasted = read_pasted(text)
+    return bool(set(pasted.artifacts) - NO_PASTE or pasted.metrics or pasted.bench)
 
 
 def _about_settings(text: str) -> Kind | None:
     setting, asking = read_setting(text), bool(said.ASKING.search(text))
     supposes, advice = bool(said.WHAT_IF.search(text)), bool(said.ADVICE.search(text))
-    if (setting.modelled or (setting.others and not advice)) and (supposes or asking):
+    bare = setting.modelled and bool(on_call.BARE_SETTING.fullmatch(text))
+    if bare or ((setting.modelled or (setting.others and not advice)) and (supposes or asking)):
         return "what_if"
     named = bool(setting.named or setting.others)
     called = bool(levers_in(text))
@@ -107,7 +129,12 @@ def _about_causes(text: str) -> Kind | None:
         return "change"
     if said.EVIDENCE_ID.search(text) or said.LOOKED_AT.search(text):
         return "evidence"
-    return "cause" if topics_in(text) and said.ASKS_CAUSE.search(text) else None
+    topics = topics_in(text)
+    asks = bool(said.ASKS_CAUSE.search(text))
+    if asks and any(topic.name == NETWORK for topic in topics) and len(topics) == 1:
+        return "network"
+    heard = bool(on_call.HEARSAY.search(text)) and not re.search(r"\d", text)
+    return "cause" if topics and (asks or heard) else None
 
 
 def _other(text: str, looked: bool) -> Kind:

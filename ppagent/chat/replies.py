@@ -6,6 +6,7 @@ from ppagent.chat.about_causes import ABOUT_CAUSES
 from ppagent.chat.about_settings import ABOUT_SETTINGS
 from ppagent.chat.asides import ASIDES
 from ppagent.chat.commands.registry import run_command
+from ppagent.chat.on_call import ON_CALL
 from ppagent.chat.parts import parts_of
 from ppagent.chat.phrases import THANKS
 from ppagent.chat.questions import Kind, meaning
@@ -22,7 +23,7 @@ BETTER_BY_MODEL = frozenset(("means", "beyond", "unheard", "foreign"))
 
 def reply(session: Session, text: str) -> None:
     """Answers what the user said; several questions one after the other."""
-    asked = [(_kind(session, part), part) for part in parts_of(text)]
+    asked = [(_kind(session, part), part) for part in parts_of(text)] if _kind(session, text) != "log" else []
     clear = _once_why([(kind, part) for kind, part in asked if kind not in UNCLEAR])
     if len(clear) < 2:
         REPLIES[_kind(session, text)](session, text)
@@ -82,6 +83,7 @@ REPLIES: dict[Kind, Callable[[Session, str], None]] = {
     **ABOUT_CAUSES,
     **ABOUT_SETTINGS,
     **ASIDES,
+    **ON_CALL,
     "yes": _yes,
     "no": _no,
     "greeting": _greeting,

@@ -16,12 +16,14 @@ KNOWN = frozenset(
 )
 CLOSE = 0.84
 
-_WORD = re.compile(r"(?<![-\w/.])[A-Za-z]{5,}(?![-\w/.])")
+_WORD = re.compile(r"(?<![-\w/.])[A-Za-z]{4,}(?![-\w/.])")
+_SLANG = {"u": "you", "ur": "your", "wat": "what", "wut": "what", "wot": "what"}
+_SHORT = re.compile(r"(?<![-\w/.='])(?:u|ur|wat|wut|wot)(?![-\w/.='])", re.I)
 
 
 def as_meant(text: str) -> str:
     """The text with near misses of known words in their place. Only to tell what is asked, never to keep."""
-    return _WORD.sub(_nearest, text)
+    return _WORD.sub(_nearest, _SHORT.sub(lambda match: _SLANG[match.group().lower()], text))
 
 
 def _nearest(match: re.Match[str]) -> str:

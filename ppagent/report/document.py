@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ppagent.agent.board import Hypothesis, Verdict
 from ppagent.agent.investigation import Investigation
+from ppagent.agent.probe_words import how_to_see, look_of
 from ppagent.agent.probes import undecided
 from ppagent.agent.summary import in_plan_order
 from ppagent.causes.cause import Observation
@@ -19,7 +20,7 @@ from ppagent.ledger import track_record
 from ppagent.model.waterfall import Step as Bar
 from ppagent.report.exhibits import Exhibit, exhibit_of
 from ppagent.report.headline import headline, provenance
-from ppagent.report.next_command import in_words, next_command
+from ppagent.report.next_command import next_command
 from ppagent.report.own import own_statements
 from ppagent.report.pictures.figures import Figures, figures_of
 from ppagent.report.plain import plain
@@ -191,7 +192,7 @@ def _cause(hypothesis: Hypothesis, found: Investigation) -> CauseSection:
         name=judgement.cause.name,
         confidence=judgement.confidence,
         gain=_gain(alone) if alone is not None else "",
-        open=tuple(plain(f"{probe.why} (ask {probe.tool}, grade {probe.grade})") for probe in judgement.probes),
+        open=tuple(plain(f"{probe.why} ({how_to_see(probe)})") for probe in judgement.probes),
         because=_reasons(judgement.because, found),
         against=_reasons(judgement.against, found),
     )
@@ -232,7 +233,7 @@ def _cannot_tell(hypothesis: Hypothesis) -> Note:
     label = f"{hypothesis.cause_id} {judgement.cause.name} ({judgement.confidence:.2f})"
     if judgement.probes:
         probe = min(judgement.probes, key=lambda p: p.grade)
-        return Note(label, f"{plain(probe.why)} (ask {probe.tool}, grade {probe.grade})", _cites(judgement.because))
+        return Note(label, f"{plain(probe.why)} ({how_to_see(probe)})", _cites(judgement.because))
     seen = judgement.because or judgement.against
     if not seen:
         return Note(label, "no evidence yet speaks for or against it")
@@ -242,7 +243,7 @@ def _cannot_tell(hypothesis: Hypothesis) -> Note:
 def _probes(found: Investigation) -> tuple[Note, ...]:
     if found.verdict != "not_enough_evidence":
         return ()
-    return tuple(Note(p.tool, f"{plain(p.why)} ({in_words(p.grade)})") for p in found.next_probes)
+    return tuple(Note(look_of(p.tool).at, f"{plain(p.why)} ({how_to_see(p)})") for p in found.next_probes)
 
 
 def _run_next(found: Investigation) -> Note | None:

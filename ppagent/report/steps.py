@@ -7,6 +7,7 @@ from ppagent.agent.contribution import OTHER
 from ppagent.causes.cause import RemedyKind
 from ppagent.changes.proposal import Predicted, Proposal
 from ppagent.report.plain import plain, plain_command
+from ppagent.report.rate import rate
 
 Note = tuple[str, str]
 """A label (forecast, risk, check, back) and its text."""
@@ -94,9 +95,9 @@ def _heading(kind: RemedyKind, before: Sequence[RemedyKind]) -> str:
 def _forecast(predicted: Predicted) -> str:
     """A forecast is a range, said together with what it starts from."""
     unit = "tok/s" if predicted.metric == "output_throughput" else predicted.metric
-    span = f"{predicted.low:.3g}-{predicted.high:.3g} {unit}"
+    span = f"{rate(predicted.low)}-{rate(predicted.high)} {unit}"
     regime = f", {predicted.regime}" if predicted.regime else ""
-    return f"at C={predicted.at_concurrency:g}: {span} (now {predicted.baseline:.3g}{regime}){taking(predicted)}"
+    return f"at C={predicted.at_concurrency:g}: {span} (now {rate(predicted.baseline)}{regime}){taking(predicted)}"
 
 
 def taking(predicted: Predicted) -> str:

@@ -11,6 +11,7 @@ from ppagent.targets.pasted_bench import take_bench_tables
 from ppagent.targets.pasted_gpu import take_gpu_parts
 from ppagent.targets.pasted_json import take_json
 from ppagent.targets.pasted_launch import take_launch
+from ppagent.targets.pasted_metrics import NAME, take_metrics
 from ppagent.targets.pasted_sheet import Sheet
 from ppagent.targets.source_files import SourceFiles
 from ppagent.targets.target import Artifact, Shared
@@ -34,15 +35,16 @@ class Pasted:
     name = "pasted text"
     hosts = ("pasted",)
 
-    def __init__(self, artifacts: dict[Artifact, str], bench: str, words: str) -> None:
+    def __init__(self, artifacts: dict[Artifact, str], bench: str, words: str, metrics: str = "") -> None:
         self.artifacts = artifacts
         self.bench = bench
         self.words = words
+        self.metrics = metrics
 
     @property
     def empty(self) -> bool:
         """Whether nothing but words was found."""
-        return not self.artifacts and not self.bench
+        return not self.artifacts and not self.bench and not self.metrics
 
     def text(self, host: str, artifact: Artifact) -> str:
         if host not in self.hosts:
@@ -55,7 +57,11 @@ class Pasted:
         return iter(self.text(host, Artifact.SERVER_LOG).encode().splitlines(keepends=True))
 
     def scrapes(self, host: str) -> tuple[tuple[str, str], ...]:
-        raise NotRecorded("there are no metrics in the pasted text")
+        if host not in self.hosts:
+            raise ToolError(f"there is no host {host!r} in pasted text")
+        if not self.metrics:
+            raise NotRecorded("there are no metrics in the pasted text")
+        return ((NAME, self.metrics),)
 
     def source(self, host: str) -> SourceFiles:
         raise NotRecorded("there is no source in the pasted text")
@@ -71,13 +77,15 @@ class Pasted:
 
 
 def read_pasted(text: str) -> Pasted:
-    """Takes apart a pasted text: log lines, launch command, tables of nvidia-smi, benchmark results, JSON, words.
+    """Takes apart a pasted text: log lines, launch command, tables of nvidia-smi, benchmark results,
+    metrics, JSON, words.
 
     Secrets go first: taking the text apart may part a secret from the name that tells it is one.
     """
     sheet = Sheet.of(mask(text.removeprefix("\ufeff")))
     tables = take_bench_tables(sheet)
     gpu = take_gpu_parts(sheet)
+    metrics = take_metrics(sheet)
     parts = take_json(sheet)
     artifacts = dict(parts.artifacts)
     found = {
@@ -90,7 +98,7 @@ def read_pasted(text: str) -> Pasted:
     }
     artifacts.update((artifact, written) for artifact, written in found.items() if written)
     bench = "".join(f"{line}\n" for line in (*tables, *parts.bench))
-    return Pasted(artifacts, bench, sheet.words())
+    return Pasted(artifacts, bench, sheet.words(), metrics)
 
 
 def incident_of(words: str) -> str:

@@ -9,6 +9,16 @@ from ppagent.chat.spelling import as_meant
 
 SEED = "gpu util at 150/200 out of 600, makes no sense, seems like we're not properly pushing data into the pipeline?"
 
+METRIC = 'sglang:num_running_reqs{model_name="kimi",pp_rank="0"} 3.0'
+DECODE = (
+    "[2026-05-02 14:24:25 PP0] Decode batch, #running-req: 1, #token: 552, token usage: 0.01, cuda graph: False, "
+    "gen throughput (token/s): 24.63, #queue-req: 0"
+)
+TRACEBACK = """Traceback (most recent call last):
+  File "scheduler.py", line 2000, in run_scheduler_process
+    scheduler.event_loop_pp()
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."""
+
 
 @pytest.mark.parametrize(
     ("text", "kind"),
@@ -78,7 +88,39 @@ SEED = "gpu util at 150/200 out of 600, makes no sense, seems like we're not pro
         ("what's the weather like in berlin", "cannot"),
         ("[2026-05-02 14:00:00 PP0] Decode batch\n[2026-05-02 14:00:01 PP0] Decode batch", "log"),
         ("compare with before", "compare"),
-        ("is it the network?", "cause"),
+        ("is it the network?", "network"),
+        ("is it the NIC?", "network"),
+        ("could it be the mellanox cards", "network"),
+        ("what did you run on my box?", "ran"),
+        ("wat did u do", "ran"),
+        ("which commands did you run", "ran"),
+        ("did u restart anything", "done"),
+        ("undo", "done"),
+        ("and then?", "then"),
+        ("ok then what", "then"),
+        ("what comes after that?", "then"),
+        ("which metric should I watch", "watch"),
+        ("how do i know if it worked", "watch"),
+        ("what if I do nothing", "nothing"),
+        ("what if we leave it as is", "nothing"),
+        ("can it wait til monday", "nothing"),
+        ("how long would it take", "how_long"),
+        ("how long does P2 take", "how_long"),
+        ("is it safe to do at peak?", "safe"),
+        ("give me the restart command", "command"),
+        ("what changed since yesterday", "compare"),
+        ("my boss says cuda graphs", "cause"),
+        ("i heard its the kv cache", "cause"),
+        ("gpu 3 is at 12%?", "card"),
+        ("why is GPU#0 so hot", "card"),
+        ("limit 4", "what_if"),
+        ("and limit 4 at c=16", "what_if"),
+        ("wat if limt 4 at c=16", "what_if"),
+        ("we run with limit 4", "told"),
+        ("explain like I'm new", "means"),
+        (METRIC, "log"),
+        (DECODE, "log"),
+        (TRACEBACK, "log"),
         ("is it my client?", "cause"),
         ("is it the disk?", "unheard"),
         ("is the model too big?", "unheard"),
@@ -155,6 +197,8 @@ def test_nothing_of_a_message_is_made_up_in_taking_it_apart(text: str) -> None:
         ("is it the piepline or the shceduler", "is it the pipeline or the scheduler"),
         ("--pp-async-batch-depht in /data/latenc", "--pp-async-batch-depht in /data/latenc"),
         ("why is it slow", "why is it slow"),
+        ("wat did u do, limt 4", "what did you do, limit 4"),
+        ("--u and c=16 /u/wat", "--u and c=16 /u/wat"),
     ],
 )
 def test_a_near_miss_of_a_known_word_is_taken_for_it_and_a_flag_or_path_is_left_alone(text: str, meant: str) -> None:

@@ -51,7 +51,7 @@ def test_the_seeds_question_leads_to_the_relaunch(seed: Session) -> None:
         ("is it the kv cache?", ("No, KV pool exhausted (KV001) is ruled out", "[E")),
         ("is PP001 the cause?", ("Yes, micro-batches unfilled (PP001)", "cure P1")),
         ("could it be the all-reduce over pcie or power throttling?", ("(IC001) is ruled out", "(HW001) is ruled out")),
-        ("is it uneven stages?", ("Cannot tell yet, uneven stages (PP004) is open at 0.", "http.metrics")),
+        ("is it uneven stages?", ("Cannot tell yet, uneven stages (PP004) is open at 0.", "curl -s http://HOST:PORT/metrics")),
         ("what should I change?", ("TRY NOW, live, reversible (P1: PP001)", "THEN, one restart (P2: CG001 PP001)")),
         ("what if the limit is 1?", ("With limit 1, at C=8: 162-198 tok/s (now 95.6): helps",)),
         ("what if the limit is 2 at C=16?", ("With limit 2, at C=16:",)),
@@ -81,7 +81,7 @@ def test_the_seeds_question_leads_to_the_relaunch(seed: Session) -> None:
         ),
         (
             "is it the network?",
-            ("No, TP across nodes on a slow network (IC005) is ruled out: nnodes 1", "KV transfer slow (PD001)"),
+            ("No: all cards are in one machine, so no network card is between the stages", "linked by PCIe"),
         ),
         (
             "is it the disk?",
@@ -118,7 +118,7 @@ def test_the_seeds_question_leads_to_the_relaunch(seed: Session) -> None:
         ("does it need a restart", ("A restart cuts whatever", "P1, changed live")),
         ("i restarted it with limit 1", ("This is no live server: a second look finds the same",)),
         ("no that's wrong, we run 64 concurrent", ("Taken down as E", "how often that is seen")),
-        ("what do you need from me?", ("would tell more", "Record the server while it has its load")),
+        ("what do you need from me?", ("would tell more a load test:", "Record the server while it has its load")),
         ("how many tokens per second", ("24.7 / 68.3 / 95.6 tok/s at C=1/4/8",)),
         ("should I use vllm instead", ("I know SGLang and no other engine", "Found here: Micro-batches unfilled")),
         ("why is ttft so high?", ("Nothing found here explains prefill", "(PP005)")),

@@ -18,7 +18,7 @@ def test_a_paste_that_decides_nothing_names_the_one_command_to_run_next(
     shown = capsys.readouterr().out
     assert "  RUN NEXT      ppagent diagnose ssh://HOST\n" in shown
     after = shown[shown.index("LOOK NEXT") :]
-    assert "(reads what is there)" in after
+    assert "(to see: grep 'Decode batch' server.log)" in " ".join(after.split())
     assert "grade" not in after
 
 

@@ -22,7 +22,8 @@ def board_lines(found: Investigation, width: int) -> list[Line]:
     for label, rest in (("also open", undecided[MOST_OPEN:]), ("ruled out", board.in_state("refuted"))):
         ids = " ".join(h.cause_id for h in rest)
         lines += wrapped(ids, width, f"  {label:<13}", tone="dim") if ids else []
-    lines.append(Line("  /why PP001 tells one of them", "dim"))
+    if board.hypotheses:
+        lines.append(Line(f"  /why {(*shown, *board.hypotheses)[0].cause_id} tells one of them", "dim"))
     return lines
 
 

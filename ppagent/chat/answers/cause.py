@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from ppagent.agent.board import Hypothesis
 from ppagent.agent.investigation import Investigation
+from ppagent.agent.probe_words import how_to_see
 from ppagent.causes.cause import Observation
 from ppagent.causes.judge import Judgement, State
+from ppagent.changes.proposal import Predicted
 from ppagent.chat.wording import tagged
 from ppagent.report.lines import Line, Tone, wrapped
 
@@ -30,14 +32,30 @@ def cause_lines(hypothesis: Hypothesis, found: Investigation, width: int) -> lis
     lines += _observations("for", judgement.because, found, width)
     lines += _observations("against", judgement.against, found, width)
     for probe in judgement.probes:
-        lines += wrapped(f"{probe.why} (ask {probe.tool}, grade {probe.grade})", width, f"  {'open':<9}")
+        lines += wrapped(f"{probe.why} ({how_to_see(probe)})", width, f"  {'open':<9}")
     if not (judgement.because or judgement.against or judgement.probes):
         lines += wrapped("no evidence yet speaks for or against it", width, f"  {'open':<9}")
+    lines += _worth(hypothesis, found, width)
     proposals = [p.id for p in found.plan.proposals if hypothesis.cause_id in p.causes]
     if proposals:
         lines.append(Line(f"  {'cure':<9}{' '.join(proposals)}   /propose {proposals[0]}"))
     lines.append(Line(f"  ppagent explain {hypothesis.cause_id} tells what it is", "dim"))
     return lines
+
+
+def _worth(hypothesis: Hypothesis, found: Investigation, width: int) -> list[Line]:
+    """What curing it by itself would bring, beside the cause that costs most."""
+    gains = found.plan.gains
+    if hypothesis.cause_id not in gains:
+        return []
+    most = max(gains, key=lambda cause: gains[cause].high - gains[cause].baseline)
+    more = f"; the most by itself is {most}'s, {_gain(gains[most])}" if most != hypothesis.cause_id else ""
+    here = gains[hypothesis.cause_id]
+    return wrapped(f"{_gain(here)} at C={here.at_concurrency:g} if cured alone{more}", width, f"  {'worth':<9}")
+
+
+def _gain(alone: Predicted) -> str:
+    return f"{alone.low - alone.baseline:+.0f} to {alone.high - alone.baseline:+.0f} tok/s"
 
 
 def cause_in_short(hypothesis: Hypothesis) -> str:

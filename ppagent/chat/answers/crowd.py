@@ -7,6 +7,7 @@ from ppagent.causes.situation import in_flight, levels, running_cap, slot_limit,
 from ppagent.chat.answers.cause import cause_and_state
 from ppagent.chat.wording import tagged
 from ppagent.report.lines import Line, wrapped
+from ppagent.report.rate import rate
 
 ABOUT_LOAD = ("PP002", "LB001", "PP001", "KV002")
 
@@ -40,13 +41,13 @@ def crowd_lines(found: Investigation, question: str, width: int) -> list[Line]:
     lines = wrapped(how_many or _verdict(found), width, tone="verdict")
     measured = levels(facts)
     if measured:
-        speeds = ", ".join(f"{level.tokens_per_s:.3g} tok/s at C={level.concurrency:g}" for level in measured)
+        speeds = ", ".join(f"{rate(level.tokens_per_s)} tok/s at C={level.concurrency:g}" for level in measured)
         cites = tuple(dict.fromkeys(cite for level in measured for cite in level.cites))
         lines += wrapped(tagged(f"Measured: {speeds}", cites) + ".", width)
     flying, ring = in_flight(facts), slots(facts)
     if flying is not None and ring is not None:
         plural = "" if flying.value == 1 else "s"
-        says = f"{flying.value:.3g} request{plural} in flight, {ring.value:g} slots in the ring"
+        says = f"{rate(flying.value)} request{plural} in flight, {ring.value:g} slots in the ring"
         lines += wrapped(tagged(says, tuple(dict.fromkeys((*flying.cites, *ring.cites)))) + ".", width)
     for cause_id in ABOUT_LOAD:
         hypothesis = found.board.of(cause_id)

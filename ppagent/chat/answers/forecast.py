@@ -20,6 +20,7 @@ from ppagent.evidence.facts import Facts
 from ppagent.model.forecast import Forecast
 from ppagent.model.whatif import Settings, what_if
 from ppagent.report.lines import Line, wrapped
+from ppagent.report.rate import rate
 from ppagent.sglang.legality.renames import renamed
 
 KNOWN = "the slot limit, the async depth, graphs, the layer split (and the requests in flight, C=16)"
@@ -44,7 +45,8 @@ def what_if_lines(found: Investigation, setting: Setting, width: int) -> list[Li
             *_not_understood(left, width),
             *wrapped(f"Which setting? The model knows {KNOWN}. For instance: what if the limit is 2 at C=16?", width),
         ]
-    lines = [*_forecast_lines(facts, setting, width), *_not_understood(left, width)]
+    lines = [*_forecast_lines(facts, setting, width), *_not_understood(left, width), *_overruled(setting, width)]
+    lines += _in_its_place(facts, setting, width)
     if shape:
         lines += shape_lines(found, shape, width)
     for flag in setting.others:
@@ -96,8 +98,8 @@ def _forecast_lines(facts: Facts, setting: Setting, width: int) -> list[Line]:
     untold = why_untold(forecast, server) if server is not None else ""
     priced = replace(setting, others={}, dropped=())
     says = (
-        f"With {priced.text}, at C={forecast.at_concurrency}: {forecast.low:.3g}-{forecast.high:.3g} tok/s "
-        f"(now {forecast.baseline:.3g}): {forecast.effect}"
+        f"With {priced.text}, at C={forecast.at_concurrency}: {rate(forecast.low)}-{rate(forecast.high)} tok/s "
+        f"(now {rate(forecast.baseline)}): {forecast.effect}"
     )
     lines = wrapped(tagged(says, cites), width, tone="verdict")
     lines += wrapped(f"{untold}.", width, "  ") if untold else []
@@ -116,6 +118,26 @@ def _not_understood(left: Sequence[str], width: int) -> list[Line]:
         return []
     quoted = ", ".join(f'"{piece}"' for piece in left)
     return wrapped(f"{quoted}: not understood, and not in this answer", width, "  not used  ")
+
+
+def _overruled(setting: Setting, width: int) -> list[Line]:
+    """What was said twice with two values: which of them this answer is about."""
+    flags = {"limit": f"{SLOT_LIMIT[0]} {setting.limit}", "depth": f"{DEPTH} {setting.depth}"}
+    lines: list[Line] = []
+    for words in setting.overruled:
+        says = f"{words}: {flags[words.split()[0]]} is named beside it, and this answer is about the flag"
+        lines += wrapped(says, width, "  not used  ")
+    return lines
+
+
+def _in_its_place(facts: Facts, setting: Setting, width: int) -> list[Line]:
+    """The limit that the launch sets already, where another is asked about."""
+    flag = SLOT_LIMIT[0]
+    fact = facts.first(*(f"launch.{name.lstrip('-').replace('-', '_')}" for name in SLOT_LIMIT))
+    if setting.limit is None or fact is None or fact.number is None or fact.number == setting.limit:
+        return []
+    says = f"{flag} {fact.number:g} of the launch, which {setting.limit} would replace"
+    return wrapped(tagged(says, (fact.evidence,)), width, "  now       ")
 
 
 def _proposed(found: Investigation, setting: Setting) -> Iterator[str]:

@@ -4,6 +4,7 @@ from ppagent.agent.investigation import Investigation
 from ppagent.chat.answers.proposals import range_of
 from ppagent.model.waterfall import LIMIT
 from ppagent.report.lines import Line, wrapped
+from ppagent.report.rate import rate
 from ppagent.report.steps import steps_of
 
 
@@ -17,7 +18,7 @@ def gain_lines(found: Investigation, width: int) -> list[Line]:
     if ceiling is not None:
         says = (
             f"The ceiling at that load, by the bandwidth of the cards' memory with all slots filled and layers even, "
-            f"is about {ceiling.value:.3g} {ceiling.unit}."
+            f"is about {rate(ceiling.value)} {ceiling.unit}."
         )
         lines += wrapped(says, width, "  ")
     if not lines:

@@ -5,6 +5,7 @@ from ppagent.chat.wording import tagged
 from ppagent.evidence.facts import Facts
 from ppagent.report.headline import headline, provenance
 from ppagent.report.lines import Line, wrapped
+from ppagent.report.rate import rate
 
 MOST_LEVELS = 6
 MOST_REASONS = 2
@@ -41,13 +42,13 @@ def load_now(facts: Facts) -> str:
         add(f"{span} request{'' if span == '1' else 's'} in a micro-batch", "decode.running_req.min")
     flying = facts.number("metrics.in_flight")
     if flying:
-        add(f"{flying:.3g} in flight", "metrics.in_flight")
+        add(f"{rate(flying)} in flight", "metrics.in_flight")
     queue = facts.first("decode.queue_req.p50", "metrics.queue_reqs", "loads.waiting")
     if queue is not None and queue.number is not None:
         add(f"queue {queue.number:g}", queue.name)
     speed = facts.first("metrics.gen_throughput", "decode.throughput.p50", "internal.last_gen_throughput")
     if speed is not None and speed.number:
-        add(f"{speed.number:.3g} tok/s", speed.name)
+        add(f"{rate(speed.number)} tok/s", speed.name)
     usage = facts.first("decode.token_usage.max", "metrics.token_usage", "loads.token_usage")
     if usage is not None and usage.number is not None:
         add(f"KV pool {100 * usage.number:.0f} % used", usage.name)
@@ -61,7 +62,7 @@ def _measured(facts: Facts) -> str:
     if not known:
         return ""
     shown = sorted(known)[:MOST_LEVELS]
-    speeds = " / ".join(f"{x:.3g}" for _, x in shown)
+    speeds = " / ".join(f"{rate(x)}" for _, x in shown)
     loads = "/".join(f"{c:g}" for c, _ in shown)
     return tagged(f"{speeds} tok/s at C={loads}", facts.cite("bench.levels"))
 

@@ -7,10 +7,19 @@ from ppagent.agent.investigation import Investigation
 from ppagent.changes.proposal import Predicted
 from ppagent.chat.wording import tagged
 from ppagent.report.lines import BLANK, Line, Tone, raw, wrapped
+from ppagent.report.rate import rate
 from ppagent.report.steps import Step, steps_of
 
 _SENTENCE_END = re.compile(r"(?<=\w)\. (?=[A-Z])")
-HINT = "/propose P1 shows the command · /copy P1 · /why PP001 · or ask: what if ...?"
+
+
+def hint_lines(found: Investigation, width: int) -> list[Line]:
+    """How to go on from the proposals, by the first of them and its cause."""
+    first = found.plan.proposals[0]
+    why = f" · /why {first.causes[0]}" if first.causes else ""
+    return wrapped(
+        f"/propose {first.id} shows the command · /copy {first.id}{why} · and then?", width, "  ", tone="dim"
+    )
 
 
 def proposal_lines(found: Investigation, wanted: str, width: int) -> list[Line]:
@@ -73,8 +82,8 @@ def _tone(line: str) -> Tone:
 def range_of(predicted: Predicted) -> str:
     """At which load how many tok/s, and how many now."""
     unit = "tok/s" if predicted.metric == "output_throughput" else predicted.metric
-    span = f"{predicted.low:.3g}-{predicted.high:.3g} {unit}"
-    return f"at C={predicted.at_concurrency:g}: {span} (now {predicted.baseline:.3g})"
+    span = f"{rate(predicted.low)}-{rate(predicted.high)} {unit}"
+    return f"at C={predicted.at_concurrency:g}: {span} (now {rate(predicted.baseline)})"
 
 
 def _none(found: Investigation, wanted: str) -> str:

@@ -88,6 +88,8 @@ class Setting:
     """A list of numbers that nothing says the meaning of: a split, where a setting is asked about."""
     said: str = ""
     """The words that it was read from."""
+    overruled: tuple[str, ...] = ()
+    """What was named twice with different values, as it was said in words: the flag beside it counts."""
 
     @property
     def modelled(self) -> bool:
@@ -119,10 +121,12 @@ def read_setting(text: str) -> Setting:
     split = assigned.pop(PARTITION, "")
     switches = {flag: assigned.pop(flag) for flag in GRAPH_SWITCHES if flag in assigned}
     load = _LOAD.search(text)
+    flagged = {"limit": limit, "depth": depth}
+    worded = {"limit": _number(_LIMIT.search(text)), "depth": _number(_DEPTH.search(text), least=0)}
     named = tuple(dict.fromkeys(flag.lower().replace("_", "-") for flag in _BARE_FLAG.findall(text)))
     return Setting(
-        limit=limit if limit is not None else _number(_LIMIT.search(text)),
-        depth=depth if depth is not None else _number(_DEPTH.search(text), least=0),
+        limit=limit if limit is not None else worded["limit"],
+        depth=depth if depth is not None else worded["depth"],
         graphs=_graphs(text, switches, dropped),
         split=_layers(split or (found["layers"] if (found := _SPLIT.search(text)) else "")),
         concurrency=int(next(value for value in load.groups() if value)) if load else None,
@@ -131,7 +135,13 @@ def read_setting(text: str) -> Setting:
         named=tuple(flag for flag in named if flag not in assigned),
         numbers=_bare_numbers(text),
         said=text,
+        overruled=tuple(f"{name} {value}" for name, value in worded.items() if _loses(value, flagged[name])),
     )
+
+
+def _loses(said: int | None, flag: int | None) -> bool:
+    """Whether a flag beside it has another value."""
+    return None not in (said, flag) and said != flag
 
 
 def taken_for_split(setting: Setting) -> Setting:

@@ -14,6 +14,7 @@ from ppagent.chat.answers.cause import cause_and_state
 from ppagent.chat.wording import tagged
 from ppagent.evidence.facts import Facts
 from ppagent.report.lines import Line, wrapped
+from ppagent.report.rate import rate
 from ppagent.sglang.legality.renames import renamed
 
 SIZE = re.compile(r"\b(?P<axis>tp|pp|dp|ep)[ -]?(?:size)?[ =-]*(?P<n>[1-9]\d{0,2})\b", re.I)
@@ -67,7 +68,7 @@ def _priced(facts: Facts, wanted: Mapping[str, int]) -> str:
 
 
 def _span(rates: tuple[float, float]) -> str:
-    return f"{rates[0]:.3g}-{rates[1]:.3g}"
+    return f"{rate(rates[0])}-{rate(rates[1])}"
 
 
 def _reasons(found: Investigation, wanted: Mapping[str, int]) -> Iterator[str]:

@@ -22,6 +22,7 @@ def _topic(name: str, causes: str, pattern: str) -> Topic:
     return Topic(name, re.compile(rf"\b(?:{pattern})", re.IGNORECASE), tuple(causes.split()))
 
 
+NETWORK = "the network"
 TOPICS = (
     _topic(
         "the pipeline's slots", "PP001 PP003 PP002", r"pipelin|micro-?\s?batch|bubble|slots?\b|stages? (?:wait|idle)"
@@ -41,7 +42,9 @@ TOPICS = (
     _topic("the cards' power or heat", "HW001 HW002", r"power (?:cap|limit)|throttl|thermal|overheat|hot\b|clocks?\b"),
     _topic("a bad or unequal card", "HW004 HW003", r"(?:bad|broken|faulty|failing|unequal) (?:gpu|card)|xid|ecc"),
     _topic(
-        "the network", "IC005 PD001", r"network|infiniband|ethernet|rdma|roce\b|ib\b|between (?:the )?(?:nodes|hosts)"
+        NETWORK,
+        "IC005 PD001",
+        r"network|nics?\b|mellanox|connect-?x|infiniband|ethernet|rdma|roce\b|ib\b|between (?:the )?(?:nodes|hosts)",
     ),
     _topic("the host", "CP001 CP003", r"cpu|host.?bound|gil\b|python overhead|numa"),
     _topic("the tokenizer", "CP002", r"(?:de)?tokeni[sz]er"),

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from ppagent.agent.investigation import Investigation
+from ppagent.agent.probe_words import how_to_see, look_of
 from ppagent.agent.summary import cited
 from ppagent.chat.answers.cause import cause_and_state, cause_in_short
-from ppagent.chat.answers.proposals import HINT, declined_lines, proposals_in_short
+from ppagent.chat.answers.proposals import declined_lines, hint_lines, proposals_in_short
 from ppagent.chat.answers.topics import Topic, telling, topics_in
 from ppagent.chat.wording import tagged
 from ppagent.report.lines import BLANK, Line, wrapped
@@ -23,7 +24,7 @@ def why_lines(found: Investigation, question: str, width: int) -> list[Line]:
         command, does = next_command(found)
         lines += [BLANK, Line(f"  run next    {command}", "good"), *wrapped(does, width, " " * 14)]
         for probe in found.next_probes[:MOST_PROBES]:
-            lines += wrapped(f"{probe.tool}: {probe.why} ({in_words(probe.grade)})", width, "  look next   ")
+            lines += wrapped(f"{look_of(probe.tool).at}: {probe.why} ({how_to_see(probe)})", width, "  look next   ")
     if found.plan.proposals:
         lines += [BLANK, *proposals_in_short(found, width)]
     lines += declined_lines(found, width, in_short=True)
@@ -33,8 +34,8 @@ def why_lines(found: Investigation, question: str, width: int) -> list[Line]:
     if found.status == "budget_used_up":
         lines += wrapped(f"{found.stopped}: say go on", width, "  NOT FINISHED  ")
     for row in found.denied:
-        lines += wrapped(f"{row['tool']} (grade {row['grade']}): {row['why']}", width, "  NOT DONE      ")
-    return [*lines, *wrapped(HINT, width, "  ", tone="dim")] if found.plan.proposals else lines
+        lines += wrapped(f"{row['tool']} ({in_words(row['grade'])}): {row['why']}", width, "  NOT DONE      ")
+    return [*lines, *hint_lines(found, width)] if found.plan.proposals else lines
 
 
 def verdict_lines(found: Investigation, width: int) -> list[Line]:

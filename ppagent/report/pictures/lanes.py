@@ -9,6 +9,7 @@ from ppagent.model.deployment import Deployment, Shares
 from ppagent.model.slots import filled_slots
 from ppagent.model.timeline import timeline_at
 from ppagent.report.pictures.timeline import Lane
+from ppagent.report.rate import rate
 
 THROUGHPUT = "output_throughput"
 MOST_OF_THE_TIME = 0.85
@@ -55,9 +56,9 @@ def duty(ring: Deployment, at: int) -> float:
 
 def _gives_now(ring: Deployment, at: int) -> str:
     running = admitted(ring, at)
-    every = f"{running} token{'' if running == 1 else 's'} every {ring.turn_now_ms(at):.3g} ms"
-    rate = f"{ring.baseline(at):.3g} tok/s"
-    return f"{every}, {rate}" if duty(ring, at) > MOST_OF_THE_TIME else f"{every} of decode, {rate} in all"
+    every = f"{running} token{'' if running == 1 else 's'} every {rate(ring.turn_now_ms(at))} ms"
+    speed = f"{rate(ring.baseline(at))} tok/s"
+    return f"{every}, {speed}" if duty(ring, at) > MOST_OF_THE_TIME else f"{every} of decode, {speed} in all"
 
 
 def drawn_shares(ring: Deployment, split: Sequence[int] | None) -> Shares:
@@ -88,7 +89,7 @@ def lane_then(
     middle = math.sqrt(max(predicted.low, 0.01 * predicted.high) * predicted.high)
     return Lane(
         f"{name}: {_filled(filled, ring.slots)}",
-        f"forecast {predicted.low:.3g} to {predicted.high:.3g} tok/s, drawn for {middle:.3g}",
+        f"forecast {rate(predicted.low)} to {rate(predicted.high)} tok/s, drawn for {rate(middle)}",
         timeline_at(shares or ring.shares[0], 1000.0 * running / middle * duty(ring, at), filled, running),
         now=False,
     )

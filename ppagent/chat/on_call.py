@@ -1,0 +1,68 @@
+"""Answers to what whoever is on call asks around the diagnosis: what ran, what comes next, what to watch, and what of
+this card or of these pasted lines."""
+
+from collections.abc import Callable
+
+from ppagent.chat.answers.card import card_lines
+from ppagent.chat.answers.network import network_lines
+from ppagent.chat.answers.paste import paste_lines
+from ppagent.chat.answers.ran import ran_lines
+from ppagent.chat.answers.then import then_lines
+from ppagent.chat.answers.waiting import how_long_lines, nothing_lines
+from ppagent.chat.answers.watch import watch_lines
+from ppagent.chat.looking import know
+from ppagent.chat.questions import Kind
+from ppagent.chat.session import Session
+from ppagent.targets.pasted import read_pasted
+
+
+def _ran(session: Session, text: str) -> None:
+    asked = session.state["asked"]
+    session.say(ran_lines(session.found(), session.desk.toolbox, asked, session.screen.width))
+
+
+def _then(session: Session, text: str) -> None:
+    know(session)
+    session.say(then_lines(session.found(), session.shown, session.screen.width))
+
+
+def _watch(session: Session, text: str) -> None:
+    know(session)
+    session.say(watch_lines(session.found(), session.screen.width))
+
+
+def _nothing(session: Session, text: str) -> None:
+    know(session)
+    session.say(nothing_lines(session.found(), session.screen.width))
+
+
+def _how_long(session: Session, text: str) -> None:
+    know(session)
+    session.say(how_long_lines(session.found(), session.screen.width))
+
+
+def _card(session: Session, text: str) -> None:
+    know(session)
+    session.say(card_lines(session.found(), text, session.screen.width))
+
+
+def _network(session: Session, text: str) -> None:
+    know(session)
+    session.say(network_lines(session.found(), session.screen.width))
+
+
+def _log(session: Session, text: str) -> None:
+    know(session)
+    session.say(paste_lines(session.found(), session.desk.toolbox, read_pasted(text), session.screen.width))
+
+
+ON_CALL: dict[Kind, Callable[[Session, str], None]] = {
+    "ran": _ran,
+    "then": _then,
+    "watch": _watch,
+    "nothing": _nothing,
+    "how_long": _how_long,
+    "card": _card,
+    "network": _network,
+    "log": _log,
+}

@@ -1,0 +1,42 @@
+"""The words by which questions around a diagnosis are told apart: what ran, what comes next, what to watch."""
+
+from ppagent.chat.phrases import any_of
+
+RAN = any_of(
+    r"\bwhat (?:all )?(?:did|have|do|are) you (?:just |actually |even |really )?"
+    r"(?:run|ran|running|execut\w*|do|did|done)\b",
+    r"\b(?:which|what) (?:\w+ )?(?:commands?|tools?|queries) (?:did|have|do) you\b",
+    r"\b(?:list|show)(?: me)? (?:the |all |your |of )*(?:commands|tools)\b",
+    r"\b(?:did|have) you (?:just )?(?:run|ran|execute|do|done)\b",
+)
+THEN = any_of(
+    r"^(?:ok(?:ay)?,? |so |cool,? |right,? )*(?:and )?"
+    r"(?:then(?: what)?|what then|after (?:that|this)(?: what)?|next)\W*$",
+    r"^(?:ok(?:ay)?,? |so |and )*what (?:do i do |comes |happens |to do |should i do |about )?(?:next |then )?after "
+    r"(?:that|this|it|P\d+)?\W*$",
+)
+WATCH = any_of(
+    r"\b(?:which|what) (?:\w+ )?(?:metrics?|numbers?|gauges?|counters?|dashboards?|figures?|panels?) "
+    r"(?:should|do|can|to|must)\b",
+    r"\bwhat (?:should|do|can|to) (?:i |we )?(?:\w+ )?(?:watch|monitor|alert|keep an eye)",
+    r"\bhow (?:do|can|will|would|should) (?:i|we) (?:know|see|tell|check|verify) "
+    r"(?:if|that|whether) (?:it|that|this|P\d)",
+)
+NOTHING = any_of(
+    r"\bdo(?:ing)? nothing\b",
+    r"\b(?:leave|keep) (?:it|this|that|everything) (?:as|like|the way|alone)",
+    r"\bignore (?:it|this|that)\b",
+    r"\b(?:if|when) (?:i|we) (?:don'?t|do not) (?:do|change|touch|fix)",
+    r"\b(?:can|could) (?:it|this|that) wait\b|\bhow urgent\b",
+)
+HOW_LONG = any_of(
+    r"\bhow (?:long|much time) (?:would|will|does|do|is|should|might) "
+    r"(?:it|that|this|all|the (?:fix|change)|P\d)\b"
+)
+BARE_SETTING = any_of(
+    r"(?:and |ok |so |or )?(?:the |slot |async )*(?:limit|depth) ?(?:of|to|=|at)? ?\d+\b.{0,60}",
+    r"(?:and |ok |so |or )?(?:cuda )?graphs? (?:on|off)\b.{0,60}",
+)
+HEARSAY = any_of(
+    r"\b(?:says?|said|saying|thinks?|thought|claims?|reckons?|insists?|blames?|suspects?|swears?|heard|read|told me)\b"
+)
