@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from ppagent.cli.common import NumberFrom, note
+from ppagent.cli.common import NumberFrom, note, somebody_there
 from ppagent.cli.load_options import LIVE_HELP, add_load_arguments, default_concurrencies, numbers, prompt_source
 from ppagent.errors import ExitStatus, UserError
 
@@ -29,7 +29,8 @@ Every level starts from a barrier after a warm-up of its own size, is boxed in t
 measured with and without think time, since a client that answers at once hides how requests
 clump in a pipeline's slots. One line of JSON a level, in bench_serving's field names.
 
-Nothing is sent before you have seen what will be and said yes, or allowed it with --yes 4."""
+At a terminal nothing is sent before you have seen what will be and said yes, or allowed it with
+--yes 4. Where nobody can be asked, the command itself is the wish, unless --yes allows less."""
 THINK_TIMES = "0,0.1"
 GRADES = range(6)
 
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--with", dest="tool", choices=("ppagent", "bench_serving"), default="ppagent", help="whose client (ppagent)")
     add("--python", default="", metavar="FILE", help="interpreter here, for bench_serving (the server's, there)")
     add("--tokenizer", default="", metavar="PATH", help="tokenizer, for --with bench_serving (the server's)")
-    add("--yes", type=int, choices=GRADES, default=0, metavar="GRADE", help="allow what needs up to this grade (4)")
+    add("--yes", type=int, choices=GRADES, metavar="GRADE", help="allow what needs up to this grade (4)")
     add("--format", choices=("text", "json"), default="text", help="of the results on standard output (text)")
     add("-o", "--output", type=Path, metavar="FILE", help="append the levels there, one line of JSON each")
 
@@ -96,7 +97,8 @@ def _run(args: argparse.Namespace, reached: "Reached") -> int:
     client = _client(args, reached)
     results = Results(args, _head(reached, client))
     shapes = _shapes(args, lambda: default_concurrencies(reached.control))
-    if not agreed(load_plan(_server(reached), shapes, args), GRADE, args.yes):
+    allowed = args.yes if args.yes is not None else 0 if somebody_there() else GRADE
+    if not agreed(load_plan(_server(reached), shapes, args), GRADE, allowed):
         note(f"nothing was sent: it needs a yes, or --yes {GRADE}.")
         return ExitStatus.BLOCKED_BY_POLICY
     status = ExitStatus.OK

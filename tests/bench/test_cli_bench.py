@@ -57,7 +57,7 @@ def test_the_time_for_all_levels_is_kept_and_said(server: FakeServer, capsys: py
     assert "of 3 levels" in capsys.readouterr().err
 
 
-def test_without_a_yes_nothing_is_sent_and_the_plan_is_shown(
+def test_where_less_is_allowed_nothing_is_sent_and_the_plan_is_shown(
     server: FakeServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["bench", server.url, "--concurrency", "1,4", "--think-time", "0,0.5", "--seconds", "7", "--yes", "3"]
@@ -70,11 +70,20 @@ def test_without_a_yes_nothing_is_sent_and_the_plan_is_shown(
     assert server.served == 0
 
 
+def test_where_nobody_can_be_asked_the_command_is_the_wish(
+    server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", server.url, "--concurrency", "2", *QUICK[:-2]]) == 0
+    assert "  levels     C=2\n" in capsys.readouterr().err
+    assert server.served > 0
+
+
 @pytest.mark.parametrize(("answer", "status"), [("y\n", 0), ("n\n", 4), ("", 4)])
 def test_whoever_is_there_is_asked(
     answer: str, status: int, server: FakeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("ppagent.cli.try_.somebody_there", lambda: True)
+    monkeypatch.setattr("ppagent.cli.bench.somebody_there", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(answer))
     assert main(["bench", server.url, "--concurrency", "1", *QUICK[:-2]]) == status
     assert "do it? [y]es, [n]o: " in capsys.readouterr().err
