@@ -74,7 +74,7 @@ def test_where_nobody_can_be_asked_the_command_is_the_wish(
     server: FakeServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["bench", server.url, "--concurrency", "2", *QUICK[:-2]]) == 0
-    assert "  levels     C=2\n" in capsys.readouterr().err
+    assert "  levels     C=2; C=2 think 0.1 s\n" in capsys.readouterr().err
     assert server.served > 0
 
 
