@@ -14,6 +14,7 @@ from ppagent.sglang.flags.differences import departures
 from ppagent.sglang.flags.flag import Catalogue, Flag
 from ppagent.sglang.flags.history import catalogue_of, spans, versions_known
 from ppagent.sglang.flags.rows import difference, from_row, to_row
+from ppagent.sglang.flags.wording import says_deprecated
 from ppagent.sglang.versions import NEWEST_KNOWN, OLDEST_KNOWN
 
 scalars = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from([0.0, 1.0, "a", "1"])
@@ -190,3 +191,12 @@ def test_a_tree_between_releases_is_compared_with_the_one_before_it_and_one_with
     built = replace(before, version="0.5.10.dev3+g1a2b3c4", flags=(*before.flags, Flag("--mine", "mine")))
     assert departures(built) == ("Compared with 0.5.9, the nearest earlier release known here, it adds --mine.",)
     assert departures(replace(built, version="")) == ()
+
+
+def test_no_version_s_help_calls_a_flag_deprecated_that_it_was_not_yet() -> None:
+    """Help texts are kept of the newest version only: --disable-cuda-graph was a plain switch in 0.4.7."""
+    old, new = (catalogue_of(version).by_spelling["--disable-cuda-graph"] for version in ("0.4.7", "0.5.23"))
+    assert (old.deprecated, old.help) == (False, "")
+    assert new.deprecated and new.help.startswith("Deprecated.")
+    for version in versions_known():
+        assert not [f.name for f in catalogue_of(version) if says_deprecated(f.help) and not f.deprecated]

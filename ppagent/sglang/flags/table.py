@@ -13,6 +13,7 @@ from typing import Any
 
 from ppagent.sglang.flags.flag import Catalogue, Flag
 from ppagent.sglang.flags.rows import difference, from_row, to_row
+from ppagent.sglang.flags.wording import says_deprecated
 
 FILE_NAME = "history.json"
 HELP_CHARS = 200
@@ -59,8 +60,15 @@ class Table:
                 return None
             row.update(changes)
             if place <= last:
-                return from_row(row)
+                return from_row(_of_its_time(row))
         return None
+
+
+def _of_its_time(row: dict[str, Any]) -> dict[str, Any]:
+    """Without a help text, of which the table keeps the newest only, that calls a flag deprecated which was not yet."""
+    if row.get("deprecated") or not says_deprecated(row.get("help", "")):
+        return row
+    return {key: value for key, value in row.items() if key != "help"}
 
 
 @lru_cache(maxsize=1)
