@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
+from urllib.parse import urlsplit
 
 from ppagent.errors import ToolError, UserError
 from ppagent.targets.files import all_nul, lines, pieces
@@ -59,7 +60,21 @@ def open_target(
         if look:
             target.look()
         return target
+    if text.startswith(("http://", "https://")):
+        raise UserError(f"{text} is a server's address, and its host is what is looked at.", _by_its_host(text))
     raise UserError(f"There is no file or folder {text}.", _ADVICE)
+
+
+def _by_its_host(address: str) -> str:
+    """How to name the host of a server's address."""
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return _ADVICE
+    here = host in ("localhost", "::1", "") or host.startswith(("127.", "0."))
+    given = "local" if here else f"ssh://{host}"
+    return f"Give {given}{f' --port {port}' if port else ''} instead; bench and try take an address."
 
 
 def _open_pasted(stdin: TextIO | None) -> Target:

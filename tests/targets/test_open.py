@@ -142,3 +142,19 @@ def test_a_log_whose_packing_ends_too_early_is_known_by_what_can_be_unpacked(tmp
 def test_a_bracket_that_is_closed_lines_later_makes_no_log_line(tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("sglang [2026-05-02 10:00:00\nand more] of it\n")
     assert _kind_of(tmp_path / "note.txt") == "sglang"
+
+
+@pytest.mark.parametrize(
+    ("address", "instead"),
+    [
+        ("http://127.0.0.1:30000", "Give local --port 30000 instead"),
+        ("https://localhost/v1", "Give local instead"),
+        ("http://gpu-box:30000/health", "Give ssh://gpu-box --port 30000 instead"),
+        ("http://[half", "Give a recording's folder"),
+        ("http://box:port", "Give a recording's folder"),
+    ],
+)
+def test_a_server_s_address_is_answered_with_its_host(address: str, instead: str) -> None:
+    with pytest.raises(UserError) as raised:
+        open_target(address)
+    assert raised.value.advice.startswith(instead)
