@@ -115,7 +115,7 @@ def test_a_denied_approval_runs_nothing(window: Open, slow: Path, tmp_path: Path
 
     terminal.type("n 64 users are on it")
 
-    after = terminal.wait_for(r"NOT DONE\s+slow\.profile \(grade 3\): not allowed: 64 users are on it")
+    after = terminal.wait_for(r"NOT DONE\s+slow\.profile \(disturbs the server\): not allowed: 64 users are on\s+it")
     assert "NOT ENOUGH EVIDENCE" in after
     assert sleepers() == []
     assert not (tmp_path / LEFT_BEHIND).exists()
