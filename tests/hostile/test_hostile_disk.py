@@ -40,7 +40,7 @@ def test_scores_are_shown_though_they_cannot_be_saved(tmp_path: Path) -> None:
     done = with_little_room(["eval", str(SMALL), "--json", str(tmp_path / "run.json"), "--workers", "1"], kib=1)
     assert done.returncode == ExitStatus.FAILURE
     assert "run.json cannot be written: File too large." in done.stderr
-    assert "1 incidents: 1 measured" in done.stdout
+    assert "1 incident: 1 measured" in done.stdout
     assert list(tmp_path.iterdir()) == []
 
 

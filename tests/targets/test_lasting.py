@@ -46,6 +46,7 @@ def test_a_connection_through_it_is_opened_anew_too(server: Sshd) -> None:
 def test_a_host_that_stays_away_is_a_lost_connection_that_says_why(
     server: Sshd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(module, "QUIET_S", 0.0)
     monkeypatch.setattr(module, "RENEW_S", 0.2)
     monkeypatch.setattr(module, "BETWEEN_S", 0.1)
     link = lasting(SshLink.to(Address("box"), config=server.ssh_config()))
