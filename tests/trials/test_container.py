@@ -2,56 +2,21 @@
 behaves as the real ones were seen to; `test_real_podman.py` runs the same against a real one."""
 
 import json
-import shlex
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from ppagent.errors import ToolError
-from ppagent.targets.remote.processes import Process
-from ppagent.targets.remote.servers import Server
 from ppagent.trials import relaunch
 from ppagent.trials.bring_back import bring_back, keeper_in
 from ppagent.trials.container import ContainerMachine
-from ppagent.trials.launches import NewLaunch
 from ppagent.trials.note import RestoreNote
 from ppagent.trials.phase import Phase
 from ppagent.trials.relaunch import Site, run_relaunch
-from ppagent.trials.watch import StartFailed, wait_until_ready
-from ppagent.trials.way import Way, way_of
+from ppagent.trials.watch import StartFailed
+from tests.trials.contained import ENGINES, NEW, prepared, ready, way
 from tests.trials.fake_engine import FakeEngine
-
-ARGV = ("python3", "-m", "sglang.launch_server", "--model-path", "/models/x", "--pp-size", "4", "--port", "30000")
-NEW = (*ARGV, "--pp-max-micro-batch-size", "1")
-ENGINES = ("docker", "podman")
-SECRET = "s3cr3t-of-the-vault-0123456789"
-
-
-def server(engine: FakeEngine, argv: tuple[str, ...] = ARGV, groups: str = "") -> Server:
-    group = "libpod" if engine.program == "podman" else "docker"
-    process = Process(101, 1, argv, groups=groups or f"0::/{group}-{engine.old['Id']}.scope")
-    return Server(process, (), 30000, "127.0.0.1")
-
-
-def launch(**env: str) -> NewLaunch:
-    return NewLaunch(shlex.join(ARGV), shlex.join(NEW), "+ --pp-max-micro-batch-size 1", NEW, env)
-
-
-def way(engine: FakeEngine, **env: str) -> Way:
-    return way_of(engine, server(engine), launch(**env))
-
-
-def prepared(engine: FakeEngine, **env: str) -> ContainerMachine:
-    found = way(engine, **env)
-    assert found.prepare is not None, found.reason
-    keeper, _ = found.prepare()
-    assert isinstance(keeper, ContainerMachine)
-    return keeper
-
-
-def ready(machine: ContainerMachine, which: str) -> None:
-    wait_until_ready(machine, machine.start("", which), 5, lambda: True, lambda sentence: None)
 
 
 @pytest.mark.parametrize("program", ENGINES)
@@ -205,99 +170,6 @@ def test_a_container_that_does_not_stop_is_an_error_and_one_that_was_made_to_is_
     assert machine.stop(101, 1).killed == 1
 
 
-def _compose(engine: FakeEngine) -> None:
-    engine.old["Config"]["Labels"]["com.docker.compose.project"] = "stack"
-
-
-def _removed_when_stopped(engine: FakeEngine) -> None:
-    engine.old["HostConfig"]["AutoRemove"] = True
-
-
-def _script(engine: FakeEngine) -> None:
-    engine.old.update(Path="/start.sh", Args=[])
-
-
-def _unknown(engine: FakeEngine) -> None:
-    engine.old["HostConfig"]["SomethingNew"] = 1
-
-
-def _changed_inside(engine: FakeEngine) -> None:
-    engine.diff = "C /usr\nA /usr/lib/mine.py\n"
-
-
-def _not_allowed(engine: FakeEngine) -> None:
-    engine.refuses = "permission denied while trying to connect to the Docker daemon socket"
-
-
-def _secret_label(engine: FakeEngine) -> None:
-    engine.old["Config"]["Labels"]["vault.token"] = SECRET
-
-
-def _several_lines(engine: FakeEngine) -> None:
-    engine.old["Config"]["Env"].append("NOTE=one\nLD_PRELOAD=/tmp/x.so")
-
-
-def _odd_state(engine: FakeEngine) -> None:
-    engine.old["State"]["Running"] = "yes"
-
-
-def _odd_setting(engine: FakeEngine) -> None:
-    engine.old["HostConfig"]["Ulimits"] = [{"name": "memlock"}]
-
-
-@pytest.mark.parametrize(
-    ("spoil", "says"),
-    [
-        (_compose, "Compose runs it (stack)"),
-        (_removed_when_stopped, "--rm"),
-        (_script, "not the server's word for word"),
-        (_unknown, "cannot be carried over: HostConfig.SomethingNew"),
-        (_changed_inside, "would lack what was changed in it: /usr/lib/mine.py"),
-        (_not_allowed, "permission denied"),
-        (_secret_label, "--label vault.token holds a secret, which making a new one would show"),
-        (_several_lines, "the variable NOTE (no value, several lines, or no text)"),
-        (_odd_state, "has another State.Running than is known"),
-        (_odd_setting, "cannot be carried over: HostConfig.Ulimits"),
-    ],
-)
-def test_a_container_that_cannot_be_exchanged_safely_is_left_alone_and_the_commands_are_told(
-    spoil: Callable[[FakeEngine], None], says: str
-) -> None:
-    engine = FakeEngine()
-    spoil(engine)
-    found = way(engine)
-    assert says in found.reason
-    assert f"container {engine.old['Id'][:12]}" in found.reason
-    assert SECRET not in found.reason + "".join(found.lines)
-    assert found.prepare is None
-    assert any("--pp-max-micro-batch-size 1" in line for line in found.lines)
-    assert not [line for line in engine.ran if line.split()[1] not in ("inspect", "diff", "update")]
-
-
-def test_by_hand_a_container_is_told_with_its_image_and_compose_by_its_file() -> None:
-    engine = FakeEngine()
-    _script(engine)
-    assert any("docker run OPTIONS lmsysorg/sglang:v0.5.11" in line for line in way(engine).lines)
-    _compose(engine)
-    assert way(engine).lines[0].startswith("in the compose file")
-
-
-def test_a_podman_that_cannot_change_restart_policies_is_told_only_where_there_is_one() -> None:
-    engine = FakeEngine("podman", policies_change=False)
-    assert way(engine).reason == ""
-    engine.old["HostConfig"]["RestartPolicy"]["Name"] = "always"
-    assert "cannot change its restart policy (always)" in way(engine).reason
-
-
-def test_pods_and_several_hosts_are_told_by_their_commands() -> None:
-    engine = FakeEngine()
-    pod = way_of(engine, server(engine, groups=f"0::/kubepods.slice/cri-containerd-{'b' * 64}.scope"), launch())
-    assert pod.lines[0].startswith("kubectl edit")
-    assert "Kubernetes" in pod.reason
-    several = way_of(engine, server(engine, (*ARGV, "--nnodes", "2")), launch())
-    assert "several hosts" in several.reason
-
-
 def test_the_plan_shows_names_settings_and_command_but_no_variable_of_the_old_one() -> None:
     engine = FakeEngine()
     shown = "\n".join(way(engine, SGLANG_X="1").lines)
@@ -353,13 +225,6 @@ def _no_meter() -> Any:
     return None
 
 
-def test_a_new_variable_of_several_lines_is_refused_and_not_made_two() -> None:
-    found = way(FakeEngine(), SGLANG_NOTE="one\nLD_PRELOAD=/tmp/x.so")
-    assert found.prepare is None
-    assert "the variable SGLANG_NOTE (no value, several lines, or no text)" in found.reason
-    assert "/tmp/x.so" not in found.reason
-
-
 @pytest.mark.parametrize("program", ENGINES)
 def test_labels_with_shell_characters_and_terminal_sequences_are_words_and_no_lines_of_the_plan(program: str) -> None:
     engine = FakeEngine(program)
@@ -374,33 +239,6 @@ def test_labels_with_shell_characters_and_terminal_sequences_are_words_and_no_li
     machine = prepared(engine)
     assert machine.copy is not None
     assert f"note={odd}" in machine.copy.options
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "",
-        "[",
-        "null",
-        "[]",
-        "{}",
-        "[[]]",
-        "[1, 2]",
-        "[{}]",
-        '[{"Id": 5}]',
-        "[" * 100_000,
-        '[{"Id": "x", "Config": []}]',
-    ],
-)
-def test_an_inspect_that_is_cut_or_lies_is_no_crash(answer: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = FakeEngine()
-    machine = prepared(engine)
-    monkeypatch.setattr(FakeEngine, "_deed", lambda self, deed, words, stdin: (0, answer, ""))
-    found = way(engine)
-    assert found.prepare is None
-    assert "docker does not tell how it was made: " in found.reason
-    with pytest.raises(ToolError, match="cannot be read"):
-        machine.shown(machine.old)
 
 
 def test_where_the_old_container_was_removed_the_new_one_is_left_running() -> None:

@@ -25,6 +25,7 @@ from ppagent.trials.unit import UnitMachine, unit_of
 from ppagent.trials.unit_file import drop_in
 from ppagent.trials.unit_trouble import unit_trouble
 from ppagent.trials.way import way_of
+from tests.trials.fake_engine import Over
 
 ARGV = ("/usr/bin/python3", "-m", "sglang.launch_server", "--model-path", "/models/x", "--pp-size", "4")
 GROUPS = "0::/system.slice/sglang.service"
@@ -113,27 +114,13 @@ class FakeHost:
     # What a link does.
     def start(self, argv: Sequence[str], *, timeout_s: float, stdin: bytes = b"") -> Any:
         code, out, err = self.answer(argv, stdin)
-        return _Over(code, out.encode(), err.encode())
+        return Over(code, out.encode(), err.encode())
 
     def open_tcp(self, address: str, port: int, *, timeout_s: float) -> Any:
         raise ToolError("nothing answers")
 
     def close(self) -> None:
         """Nothing is open."""
-
-
-@dataclass
-class _Over:
-    exit: int
-    out: bytes
-    err: bytes
-    end: End = End.EXITED
-
-    def pieces(self) -> Any:
-        yield from ((False, self.out), (True, self.err))
-
-    def close(self) -> None:
-        """It is over."""
 
 
 def server(**more: Any) -> Server:
