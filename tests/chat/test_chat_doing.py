@@ -214,3 +214,13 @@ def test_arguments_that_a_tool_does_not_take_are_said_in_words() -> None:
         do(session, "bench.run", {"seconds": 1}, "")
     take_turn(session, "/bench fast")
     assert "does not know what to make of fast" in screen_of(session).text
+
+
+def test_a_trial_of_nothing_says_what_may_be_tried() -> None:
+    session = fake_session(FakeTune())
+    take_turn(session, "/try")
+    take_turn(session, "/try P7")
+    shown = " ".join(screen_of(session).text.split())
+
+    assert "There is no live change to try. Nothing is proposed. A limit of your own: /try limit 2." in shown
+    assert "There is no P7 to try. Nothing is proposed." in shown

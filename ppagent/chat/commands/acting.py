@@ -91,8 +91,9 @@ def _proposal(session: Session, wanted: str) -> Proposal:
     known = [p for p in session.found().plan.proposals if p.kind != "operator"]
     chosen = [p for p in known if p.id == wanted] if wanted else [p for p in known if p.kind == "live"]
     if not chosen:
-        ids = " ".join(proposal.id for proposal in known) or "no proposal"
-        raise UserError(f"There is no {wanted or 'live change'} to try.", f"There is {ids}; or write /try limit 2.")
+        ids = " ".join(proposal.id for proposal in known)
+        there = f"Proposed: {ids}." if ids else "Nothing is proposed."
+        raise UserError(f"There is no {wanted or 'live change'} to try.", f"{there} A limit of your own: /try limit 2.")
     return chosen[0]
 
 
