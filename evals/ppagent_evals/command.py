@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="run llm and auto N times, and show the spread (1)",
     )
-    add("--format", choices=("text", "json", "markdown"), default="text")
+    add("--format", choices=("text", "json", "markdown"), default="text", help="of the scores (text)")
     add("--json", type=Path, metavar="FILE", help="save the run there, for --compare")
     add("--compare", type=Path, metavar="BEFORE.json", help="show what got better and worse since a saved run")
     share = NumberFrom(0, "(a share of 1)", most=1)

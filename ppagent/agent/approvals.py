@@ -13,13 +13,14 @@ from ppagent.errors import ToolError
 from ppagent.plugins import Announces, ToolContext
 
 GRADE_MEANS = {
-    0: "reads a file",
-    1: "HTTP GET on the server",
-    2: "read-only command on the host",
-    3: "perturbs the server",
+    0: "reads what is there",
+    1: "asks the server over HTTP",
+    2: "reads on the host, changes nothing",
+    3: "disturbs the server",
     4: "puts load on the server",
     5: "restarts the server",
 }
+"""What a tool of each grade does to the server. The number alone tells nobody whether to allow it."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The nodes: each is one step of the loop, a plain method from the state to what changes in it."""
 
-from ppagent.agent.approvals import denial, request_for
+from ppagent.agent.approvals import GRADE_MEANS, denial, request_for
 from ppagent.agent.asking import ask
 from ppagent.agent.choosing import Stop, ToolCall
 from ppagent.agent.desk import Desk
@@ -44,7 +44,8 @@ class Nodes:
         if call["grade"] <= self.desk.ceiling:
             return State(allowed=True)
         if not self.desk.can_ask:
-            reason = f"grade {call['grade']} is above the ceiling of {int(self.desk.ceiling)}"
+            grade = call["grade"]
+            reason = f"it {GRADE_MEANS[grade]} (grade {grade}), which is above the ceiling of {int(self.desk.ceiling)}"
             return State(allowed=False, denied=[*state["denied"], denial(call, reason)])
         from langgraph.types import interrupt
 

@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace, reached: "Reached") -> int:
-    from ppagent.cli.bench_plan import GRADE, load_plan
+    from ppagent.cli.bench_plan import GRADE, MEANS, load_plan
     from ppagent.cli.try_ import agreed
 
     client = _client(args, reached)
@@ -99,7 +99,7 @@ def _run(args: argparse.Namespace, reached: "Reached") -> int:
     shapes = _shapes(args, lambda: default_concurrencies(reached.control))
     allowed = args.yes if args.yes is not None else 0 if somebody_there() else GRADE
     if not agreed(load_plan(_server(reached), shapes, args), GRADE, allowed):
-        note(f"nothing was sent: it needs a yes, or --yes {GRADE}.")
+        note(f"nothing was sent: it {MEANS}, which needs a yes, or --yes {GRADE}.")
         return ExitStatus.BLOCKED_BY_POLICY
     status = ExitStatus.OK
     try:

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ppagent.agent.approvals import GRADE_MEANS
 from ppagent.report.lines import wrapped
 from ppagent.report.room import columns
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from ppagent.bench.shape import Shape
 
 GRADE = 4
+MEANS = GRADE_MEANS[GRADE]
 
 
 def load_plan(where: str, shapes: "Sequence[Shape]", args: argparse.Namespace) -> str:
@@ -22,7 +24,8 @@ def load_plan(where: str, shapes: "Sequence[Shape]", args: argparse.Namespace) -
         ("effect", "its requests compete with those of the server's users while it runs; nothing is changed"),
     ]
     lines = [line.text for name, text in rows for line in wrapped(text, columns(), f"  {name:<10} ")]
-    return "\n".join([*(line.text for line in wrapped(f"A load on {where}, grade {GRADE}", columns())), *lines])
+    head = wrapped(f"A load on {where}: {MEANS} (grade {GRADE})", columns())
+    return "\n".join([*(line.text for line in head), *lines])
 
 
 def _requests(args: argparse.Namespace) -> str:

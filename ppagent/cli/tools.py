@@ -11,8 +11,8 @@ from ppagent.report.plain import plain
 NAME = "tools"
 HELP = """The tools found, with their origin, grade and state.
 
-Grades: 0 reads a file, 1 HTTP GET on the server, 2 read-only command on the host,
-3 perturbs the server, 4 puts load on it, 5 restarts it."""
+Grades, by what a tool does: 0 reads a file or a recording, 1 asks the server over HTTP, 2 runs a
+command on its host that only reads, 3 disturbs the server, 4 puts load on it, 5 restarts it."""
 LEAST_ROOM = 30
 """Columns beside the table in which a sentence can be read."""
 

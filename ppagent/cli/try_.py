@@ -94,7 +94,10 @@ def _run(args: argparse.Namespace, reached: "Reached") -> int:
 
 def agreed(plan: str, grade: int, yes: int) -> bool:
     """Shows the plan; whether it may be carried out: by --yes, or by the person at the terminal."""
-    sys.stderr.write(f"{plan}\n")
+    from ppagent.report.labelled import fitted
+    from ppagent.report.room import columns
+
+    sys.stderr.write(f"{fitted(plan, columns())}\n")
     if yes >= grade:
         return True
     if not somebody_there():

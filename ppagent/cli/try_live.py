@@ -13,6 +13,8 @@ from ppagent.cli.common import note
 from ppagent.cli.load_options import prompt_source
 from ppagent.errors import ExitStatus, ToolError, UserError
 from ppagent.evidence.digits import whole_number
+from ppagent.report.labelled import fitted
+from ppagent.report.room import columns
 from ppagent.trials.change import LiveChange
 from ppagent.trials.foresight import Foresight, levels_below, measure_levels
 from ppagent.trials.limit import NAMES, LimitState, check_change, read_limit
@@ -25,7 +27,7 @@ from ppagent.trials.own_load import OwnLoad
 from ppagent.trials.phase import Meter
 from ppagent.trials.proposals import Proposed
 from ppagent.trials.record import RecordedForesight, record_outcome
-from ppagent.trials.story import as_data, live_plan, live_result
+from ppagent.trials.story import DOES, as_data, live_plan, live_result
 
 GRADE = 3
 
@@ -60,7 +62,7 @@ def run_live_trial(args: argparse.Namespace, reached: Reached, new: int) -> int:
         margin=args.margin / 100,
     )
     if not agreed(plan, GRADE, args.yes):
-        return blocked(f"it needs a yes, or --yes {GRADE}")
+        return blocked(f"it {DOES}, which needs a yes, or --yes {GRADE}")
     try:
         outcome = _carry_out(args, trial)
     except KeyboardInterrupt:
@@ -69,7 +71,7 @@ def run_live_trial(args: argparse.Namespace, reached: Reached, new: int) -> int:
     if args.format == "json":
         sys.stdout.write(json.dumps(as_data(reached.name, outcome, len(trial.levels)), indent=2) + "\n")
     else:
-        sys.stdout.write(live_result(outcome, len(trial.levels)) + "\n")
+        sys.stdout.write(f"{fitted(live_result(outcome, len(trial.levels)), columns())}\n")
     return ExitStatus.NOT_ENOUGH_EVIDENCE if outcome.comparison.outcome == "cannot tell" else ExitStatus.OK
 
 

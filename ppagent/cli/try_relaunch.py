@@ -13,6 +13,8 @@ from ppagent.bench.shape import Shape
 from ppagent.cli.common import note
 from ppagent.cli.load_options import prompt_source
 from ppagent.errors import ExitStatus, NotRecorded, UserError
+from ppagent.report.labelled import fitted
+from ppagent.report.room import columns
 from ppagent.targets.live import LiveTarget
 from ppagent.targets.live_host import LiveHost
 from ppagent.targets.open_live import open_live
@@ -23,7 +25,7 @@ from ppagent.trials.own_load import OwnLoad
 from ppagent.trials.proposals import Proposed, proposal_in, proposal_of
 from ppagent.trials.record import measured_forecast, recorded_forecast
 from ppagent.trials.relaunch import RelaunchOutcome, Site, run_relaunch
-from ppagent.trials.relaunch_story import relaunch_data, relaunch_plan, relaunch_result
+from ppagent.trials.relaunch_story import DOES, relaunch_data, relaunch_plan, relaunch_result
 from ppagent.trials.serving import answers
 from ppagent.trials.way import Prepare, way_of
 
@@ -57,10 +59,10 @@ def run_relaunch_trial(args: argparse.Namespace, reached: Reached, proposed: Pro
     way = way_of(case.host.link, case.host.server, case.launch)
     plan = relaunch_plan(case.launch, case.reached.name, proposed, args.keep, args.seconds, way)
     if way.prepare is None:
-        sys.stdout.write(f"{plan}\n")
+        sys.stdout.write(f"{fitted(plan, columns())}\n")
         return blocked(f"ppagent does not relaunch this server itself: {way.reason}")
     if not agreed(plan, GRADE, args.yes):
-        return blocked(f"it needs a yes to this diff, or --yes {GRADE}")
+        return blocked(f"it {DOES}, which needs a yes to this diff, or --yes {GRADE}")
     try:
         outcome = _carry_out(args, case, way.prepare)
     except KeyboardInterrupt:
@@ -69,7 +71,7 @@ def run_relaunch_trial(args: argparse.Namespace, reached: Reached, proposed: Pro
     if args.format == "json":
         sys.stdout.write(json.dumps(relaunch_data(reached.name, case.launch, proposed, outcome), indent=2) + "\n")
     else:
-        sys.stdout.write(relaunch_result(proposed, outcome) + "\n")
+        sys.stdout.write(f"{fitted(relaunch_result(proposed, outcome), columns())}\n")
     return ExitStatus.OK if not outcome.failure else ExitStatus.FAILURE
 
 

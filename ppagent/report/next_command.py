@@ -1,16 +1,8 @@
 """The one command to run where the evidence does not suffice, and what it does, in the words of whoever is on call."""
 
+from ppagent.agent.approvals import GRADE_MEANS
 from ppagent.agent.investigation import Investigation
 
-GRADES = (
-    "reads what is there",
-    "asks the server over HTTP",
-    "reads on the host, changes nothing",
-    "disturbs the server",
-    "puts load on the server",
-    "restarts the server",
-)
-"""What a tool of each grade does to the server."""
 ON_THE_SERVER = "`local` in its place on the server's own machine"
 READS = "reads log, launch command, metrics and cards of the running server, and changes nothing"
 
@@ -34,7 +26,7 @@ def next_command(found: Investigation) -> tuple[str, str]:
 
 def in_words(grade: int) -> str:
     """What a tool of this grade does to the server."""
-    return GRADES[grade]
+    return GRADE_MEANS[grade]
 
 
 def _first_tool(found: Investigation) -> str:

@@ -13,6 +13,10 @@ _KEPT: dict[Keep, str] = {
 }
 
 
+DOES = "restarts the server with another launch command"
+"""What a relaunch (grade 5) does to the server, in words."""
+
+
 def relaunch_plan(launch: NewLaunch, server: str, proposed: Proposed, keep: Keep, seconds: float, way: Way) -> str:
     """What will be done, with every changed word; or what to do by hand."""
     forecast = proposed.predicted
@@ -22,7 +26,7 @@ def relaunch_plan(launch: NewLaunch, server: str, proposed: Proposed, keep: Keep
         else "none"
     )
     lines = [
-        f"A relaunch of {server} ({proposed.id}: {' '.join(proposed.causes) or 'no cause named'}), grade 5",
+        f"A relaunch of {server} ({proposed.id}: {' '.join(proposed.causes) or 'no cause named'}): it {DOES} (grade 5)",
         "",
         *(f"  {line}" for line in launch.diff.splitlines()),
         "",

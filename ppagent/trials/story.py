@@ -10,6 +10,10 @@ from ppagent.trials.noise import MATTERS
 from ppagent.trials.rounds import ROUNDS
 
 
+DOES = "changes a setting of the running server, and puts it back"
+"""What a live trial (grade 3) does to the server, in words."""
+
+
 def live_plan(
     server: str,
     state: LimitState,
@@ -32,7 +36,8 @@ def live_plan(
     before = f"load levels C = {', '.join(map(str, levels))} for a forecast, then " if levels else ""
     return "\n".join(
         (
-            f"A live trial on {server} (SGLang {state.version or 'of unknown version'}, PP{state.stages}), grade 3",
+            f"A live trial on {server} (SGLang {state.version or 'of unknown version'}, PP{state.stages}): it {DOES} "
+            "(grade 3)",
             f"  changes    {state.key}: {state.value} -> {new} -> {state.value}, through POST /set_internal_state",
             f"  measures   {before}{state.value}, {new}, {state.value} again, {seconds:.0f} s each once requests "
             "have turned over" + (f", up to {rounds} times" if rounds > 1 else ""),

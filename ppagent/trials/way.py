@@ -44,7 +44,7 @@ def way_of(link: "Link", server: "Server", launch: NewLaunch) -> Way:
 def _way_of(link: "Link", server: "Server", launch: NewLaunch) -> Way:
     reason = why_not(server)
     if reason:
-        return Way((f"on every host, with its own --node-rank: {launch.new}",), reason)
+        return Way(_on_every_host(link, server, launch), reason)
     if server.container:
         return Way(*container_way(link, server, launch))
     if server.unit:
@@ -61,6 +61,16 @@ def _way_of(link: "Link", server: "Server", launch: NewLaunch) -> Way:
         "environment and log",
         "the old launch is kept on the host first, and started again if the new one does not come up",
     ), prepare=prepare)  # fmt: skip
+
+
+def _on_every_host(link: "Link", server: "Server", launch: NewLaunch) -> tuple[str, ...]:
+    """What to do by hand for a server of several hosts: a unit's command is changed where systemd reads it, since
+    whatever is started beside it is gone at the next restart."""
+    if not server.unit or server.container:
+        return (f"on every host, with its own --node-rank: {launch.new}",)
+    machine = unit_of(link, server)
+    commands = _unit_commands(machine, machine.planned(launch.argv, launch.env))
+    return ("# on every host, each with its own --node-rank; for this one:", *commands)
 
 
 def _unit_way(machine: UnitMachine, server: "Server", launch: NewLaunch) -> Way:

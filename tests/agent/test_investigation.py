@@ -67,7 +67,7 @@ def test_above_the_ceiling_with_nobody_to_ask_a_tool_is_denied_and_listed() -> N
 
     assert not tool.runs
     assert [(d["tool"], d["grade"]) for d in found.denied] == [("profile.trace", 3)]
-    assert "above the ceiling of 2" in found.denied[0]["why"]
+    assert found.denied[0]["why"].startswith("it disturbs the server (grade 3), which is above the ceiling of 2; ")
     assert found.cost.steps == 1 and found.cost.tool_calls == {}
 
 

@@ -92,8 +92,8 @@ def test_predict_takes_a_setting(looked: Session) -> None:
 def test_the_ceiling_is_a_persons_to_set() -> None:
     session = fake_session(probe(Grade.PERTURB))
 
-    assert "asks first      3  perturbs the server" in shown(session, "/ceiling")
-    assert "without asking  3  perturbs the server" in shown(session, "/ceiling 3")
+    assert "asks first      3  disturbs the server" in shown(session, "/ceiling")
+    assert "without asking  3  disturbs the server" in shown(session, "/ceiling 3")
     assert session.desk.ceiling is Grade.PERTURB
     assert "'9' is no grade" in shown(session, "/ceiling 9")
 
@@ -112,7 +112,7 @@ def test_the_cost_counts_questions_by_grade() -> None:
     session = fake_session(probe())
     take_turn(session, "why is it slow?")
 
-    assert "grade 2   1 question: read-only command on the host" in shown(session, "/cost")
+    assert "grade 2   1 question: reads on the host, changes nothing" in shown(session, "/cost")
     assert "no model asked" in shown(session, "/cost")
 
 

@@ -28,7 +28,7 @@ def test_a_person_sees_what_runs_where_how_it_disturbs_how_long_and_why() -> Non
     assert asked.decide(DEED).allowed
     shown = " ".join(screen.text.split())
     for words in (
-        "tune.set_limit asks to run (grade 3: perturbs the server)",
+        "tune.set_limit asks to run (grade 3: disturbs the server)",
         "runs curl -X POST http://127.0.0.1:30000/set_internal_state",
         "where gpu-box",
         "effect at most one request a slot; put back afterwards",

@@ -107,10 +107,10 @@ def test_a_denied_approval_runs_nothing(window: Open, slow: Path, tmp_path: Path
     terminal = window("ssh://gpu-box", plugins=slow, module="tests.chat.fake_live")
     terminal.wait_for(PROMPT)
     terminal.type("why is it slow?")
-    terminal.wait_for(r"FURTHER  slow\.profile \(perturbs the server\)")
+    terminal.wait_for(r"FURTHER  slow\.profile \(disturbs the server\)")
     terminal.type("go on")
     shown = terminal.wait_for(r"allow it\?")
-    assert "slow.profile  asks to run  (grade 3: perturbs the server)" in shown
+    assert "slow.profile  asks to run  (grade 3: disturbs the server)" in shown
     assert "Profiles the schedulers for a minute." in shown
 
     terminal.type("n 64 users are on it")

@@ -149,7 +149,7 @@ def test_only_a_yes_allows_a_tool(
     assert ask_person(REQUEST) is allowed
 
     shown = capsys.readouterr().err
-    assert "profile.trace (grade 3: perturbs the server)" in shown
+    assert "profile.trace (grade 3: disturbs the server)" in shown
     assert "Traces for 5 s." in shown
 
 

@@ -255,6 +255,24 @@ def test_a_unit_that_does_more_than_start_it_is_left_alone_and_the_commands_are_
     assert host.files == {}
 
 
+@pytest.mark.parametrize("nodes", [("--nnodes", "2"), ("--nnodes", "2", "--node-rank", "1")])
+def test_a_unit_of_a_server_over_several_hosts_is_told_by_systemctl_edit(nodes: tuple[str, ...]) -> None:
+    """Whatever is started beside the unit is gone at its next restart."""
+    running = Server(Process(100, 1, (*ARGV, *nodes), groups=GROUPS), (), 30000, "127.0.0.1")
+    found = way_of(FakeHost(), running, NewLaunch("", "", "", (*ARGV, *nodes, "--pp-max-micro-batch-size", "1"), {}))
+    assert "several hosts" in found.reason
+    assert found.prepare is None
+    assert found.lines == (
+        "# on every host, each with its own --node-rank; for this one:",
+        "systemctl edit sglang.service        # put in:",
+        "    [Service]",
+        "    ExecStart=",
+        f"    ExecStart={' '.join(ARGV)} {' '.join(nodes)} --pp-max-micro-batch-size 1",
+        "systemctl restart sglang.service",
+        "systemctl edit sglang.service        # the way back: take it out again, and restart",
+    )
+
+
 def test_the_plan_shows_the_whole_drop_in_and_where_it_goes() -> None:
     way = way_of(FakeHost(), server(), launch(SGLANG_X="1"))
     shown = "\n".join(way.lines)
