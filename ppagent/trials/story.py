@@ -9,7 +9,6 @@ from ppagent.trials.next_run import LEVEL_SHARE, in_words, next_run, next_words
 from ppagent.trials.noise import MATTERS
 from ppagent.trials.rounds import ROUNDS
 
-
 DOES = "changes a setting of the running server, and puts it back"
 """What a live trial (grade 3) does to the server, in words."""
 

@@ -149,7 +149,14 @@ def test_the_forecast_is_on_record_before_the_change_and_scored_after(server: Fa
 def test_the_plan_tells_what_where_how_long_and_the_way_back(server: FakeServer) -> None:
     state = read_limit(Control(server.endpoint))
     plan = live_plan(server.url, state, 2, "own load", seconds=30, levels=(1, 4))
-    for part in (server.url, "changes a setting of the running server, and puts it back (grade 3)", "16 -> 2 -> 16", "5% or more", "above 8", "way back"):
+    for part in (
+        server.url,
+        "changes a setting of the running server, and puts it back (grade 3)",
+        "16 -> 2 -> 16",
+        "5% or more",
+        "above 8",
+        "way back",
+    ):
         assert part in plan
     assert "about 4 minutes, 10 minutes at the most where noise hides the answer" in plan
 
