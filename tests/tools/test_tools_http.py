@@ -115,6 +115,33 @@ def test_requests_that_are_long_in_flight_are_told_by_the_time_between_their_tok
     assert many_ended.number("metrics.in_flight") == 72
 
 
+def test_requests_that_are_not_streamed_are_told_by_those_that_end() -> None:
+    """Eight clients on four real stages (0.5.23), none streamed: seven ended in 18 s, 132 s long together, and the few
+    of more than 50 tokens left 10 s between tokens."""
+
+    def seen(at: int, gaps_s: float, latency_s: float, ended: int) -> str:
+        return scrape(at, 5, 100 + at) + (
+            f'sglang:inter_token_latency_seconds_sum{{model_name="m"}} {gaps_s}\n'
+            f'sglang:e2e_request_latency_seconds_sum{{model_name="n",is_streaming="false"}} {latency_s}\n'
+            f'sglang:e2e_request_latency_seconds_count{{model_name="n",is_streaming="false"}} {ended}\n'
+        )
+
+    facts = facts_of(run(Metrics(), metrics(seen(0, 3, 134.8, 9), seen(18, 13, 266.8, 16))))
+    assert facts.number("metrics.in_flight") == round(132 / 18, 3)
+
+
+def test_one_short_request_that_ended_says_nothing_of_the_eight_that_run_on() -> None:
+    def seen(at: int, latency_s: float, ended: int) -> str:
+        return scrape(at, 8, 100 + at) + (
+            f'sglang:e2e_request_latency_seconds_sum{{model_name="n"}} {latency_s}\n'
+            f'sglang:e2e_request_latency_seconds_count{{model_name="n"}} {ended}\n'
+        )
+
+    assert facts_of(run(Metrics(), metrics(seen(0, 90, 9), seen(10, 94.3, 10)))).get("metrics.in_flight") is None
+    alone = facts_of(run(Metrics(), metrics(scrape(0, 1, 0), scrape(10, 1, 9, latency=7))))
+    assert alone.number("metrics.in_flight") == 0.7
+
+
 def test_tokens_are_counted_as_they_are_handed_out() -> None:
     """The first of an answer by its own histogram; the token counters grow in lumps."""
 

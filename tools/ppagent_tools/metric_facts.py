@@ -148,13 +148,19 @@ def _means(scrapes: Sequence[Scrape]) -> list[Group]:
 
 def _in_flight(scrapes: Sequence[Scrape]) -> Group | None:
     """Little's law: completions a second times their latency is the latency summed up a second. Where few requests end
-    in the time looked at, the time between tokens is summed up a second, which streamed ones add to as they go."""
-    ended = sum(row.value for row in increases(scrapes, "e2e_request_latency_seconds_count"))
-    decoding = rate(scrapes, "inter_token_latency_seconds_sum")
-    streams = decoding and ended < MANY_ENDS
-    metric = "inter_token_latency_seconds_sum" if streams else "e2e_request_latency_seconds_sum"
-    value = decoding if streams else rate(scrapes, metric)
-    return Group(metric, {"metrics.in_flight": round(value, 3)}, _STREAMED) if value else None
+    in the time looked at, the time between tokens is summed up a second, which streamed ones add to as they go; others
+    add to it with every 50th token alone (`SGLANG_FORCE_STREAM_INTERVAL` of `srt/environ.py`, 0.5.23), so that the more
+    counts. A few ends that mean far fewer requests than one stage held at a time tell nothing."""
+    gaps, latencies = "inter_token_latency_seconds_sum", "e2e_request_latency_seconds_sum"
+    few = sum(row.value for row in increases(scrapes, "e2e_request_latency_seconds_count")) < MANY_ENDS
+    decoding = rate(scrapes, gaps) if few else None
+    whole = rate(scrapes, latencies, **({"is_streaming": "false"} if decoding else {}))
+    metric, value = max((gaps, decoding or 0.0), (latencies, whole or 0.0), key=lambda row: row[1])
+    held = fmean([scrape.gauge(_RUNNING) or 0.0 for scrape in scrapes] or [0.0])
+    if not value or (few and value < held / 2):
+        return None
+    label = 'is_streaming="false"' if decoding and metric == latencies else _STREAMED
+    return Group(metric, {"metrics.in_flight": round(value, 3)}, label)
 
 
 def _graph_share(scrapes: Sequence[Scrape]) -> Group | None:
