@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="run llm and auto N times, and show the spread (1)",
     )
-    add("--format", choices=("text", "json", "markdown"), default="text", help="of the scores (text)")
+    add("--format", choices=("text", "json", "markdown"), default="text", help="form of the scores (text)")
     add("--json", type=Path, metavar="FILE", help="save the run there, for --compare")
     add("--compare", type=Path, metavar="BEFORE.json", help="show what got better and worse since a saved run")
     share = NumberFrom(0, "(a share of 1)", most=1)
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--calibration", action="store_true", help="compare told confidences with what held, in two halves")
     add("--check", action="store_true", help="say what each case lacks, and score nothing")
     add("--workers", type=NumberFrom(1, "workers", whole=True), default=os.cpu_count() or 1, metavar="N",
-        help="cases at a time")  # fmt: skip
+        help="cases at a time (one a CPU)")  # fmt: skip
     add("--seconds", type=NumberFrom(0.001, "seconds"), metavar="S", help="time-out of a case (60; 900 with a model)")
 
 

@@ -44,17 +44,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--think-time",
         default=THINK_TIMES,
         metavar="S,S,...",
-        help=f"pauses of a client, each measured ({THINK_TIMES})",
+        help=f"pauses of a client before its next request, each measured ({THINK_TIMES})",
     )
     add_load_arguments(parser)
-    add("--seconds", type=NumberFrom(0.5, "seconds"), default=30.0, metavar="S", help="of a level (30)")
-    add("--requests", type=NumberFrom(1, "requests", whole=True), metavar="N", help="at most so many a level")
+    add("--seconds", type=NumberFrom(0.5, "seconds"), default=30.0, metavar="S", help="how long each level takes (30)")
+    add("--requests", type=NumberFrom(1, "requests", whole=True), metavar="N", help="at most so many requests a level")
     add("--max-seconds", type=NumberFrom(0, "seconds"), metavar="S", help="begin no level after that time")
-    add("--with", dest="tool", choices=("ppagent", "bench_serving"), default="ppagent", help="whose client (ppagent)")
-    add("--python", default="", metavar="FILE", help="interpreter here, for bench_serving (the server's, there)")
+    add(
+        "--with",
+        dest="tool",
+        choices=("ppagent", "bench_serving"),
+        default="ppagent",
+        help="whose client sends the load (ppagent)",
+    )
+    add(
+        "--python",
+        default="",
+        metavar="FILE",
+        help="a Python here that has sglang, for --with bench_serving (the server's own, on its host)",
+    )
     add("--tokenizer", default="", metavar="PATH", help="tokenizer, for --with bench_serving (the server's)")
-    add("--yes", type=int, choices=GRADES, metavar="GRADE", help="allow what needs up to this grade (4)")
-    add("--format", choices=("text", "json"), default="text", help="of the results on standard output (text)")
+    add(
+        "--yes",
+        type=int,
+        choices=GRADES,
+        metavar="GRADE",
+        help="allow up to this grade without asking; 4 allows the load",
+    )
+    add("--format", choices=("text", "json"), default="text", help="form of the results on standard output (text)")
     add("-o", "--output", type=Path, metavar="FILE", help="append the levels there, one line of JSON each")
 
 

@@ -5,7 +5,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ppagent.cli.common import PORT, TARGET_HELP, NumberFrom, note
+from ppagent.cli.common import BRAIN_HELP, CEILING_HELP, PORT, TARGET_HELP, NumberFrom, note
 from ppagent.errors import ExitStatus, UserError
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("target", metavar="TARGET", nargs="?", help=TARGET_HELP)
     add("--resume", nargs="?", const=NEWEST, metavar="ID", help="go on with a kept session, the newest by default")
     add("--port", type=PORT, metavar="N", help="the server's HTTP port on its host")
-    add("--brain", choices=("auto", "rules", "llm"), default="auto", help="who chooses what to look at (auto)")
+    add("--brain", choices=("auto", "rules", "llm"), default="auto", help=f"who chooses what to look at: {BRAIN_HELP}")
     add("--model", default="", metavar="NAME", help="a model, or a profile of the configuration (docs/llm.md)")
     add("--base-url", default="", metavar="URL", help="OpenAI-compatible endpoint that serves it (OPENAI_BASE_URL)")
-    add("--ceiling", type=int, choices=GRADES, default=2, help="highest grade of tool that needs no approval (2)")
+    add("--ceiling", type=int, choices=GRADES, default=2, help=CEILING_HELP)
     add("--max-steps", type=NumberFrom(1, "steps", whole=True), metavar="N", help="tools asked for one question (60)")
     add("--max-seconds", type=NumberFrom(0, "seconds"), metavar="S", help="time for one question (900)")
     add("--max-cost", type=NumberFrom(0, "USD"), metavar="USD", help="cost of a model in the session (2)")

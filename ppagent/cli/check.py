@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=PORT, metavar="N", help="the server's HTTP port, where several run")
     parser.add_argument("--version", metavar="X", help="the SGLang version, such as 0.5.10")
     parser.add_argument("--tree", metavar="DIR", type=Path, help="the folder of the sglang package; it is not imported")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the verdict (text)")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the verdict (text)")
 
 
 def run(args: argparse.Namespace) -> int:

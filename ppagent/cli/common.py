@@ -12,6 +12,12 @@ from ppagent.errors import ExitStatus, UserError
 
 TARGET_HELP = "a recording's folder, a log file, - for pasted text, local, or ssh://[user@]host (several with commas)"
 
+CEILING_HELP = (
+    "highest grade of tool that needs no approval (2): 0 to 2 only read, 3 disturbs the server for moments, "
+    "4 puts load on it, 5 restarts it"
+)
+BRAIN_HELP = "rules, a language model (llm), or that where one is set up and rules elsewhere (auto, the default)"
+
 
 class NumberFrom:
     """An argparse type: a number of at least `least` and at most `most`, refused in words that name the quantity."""

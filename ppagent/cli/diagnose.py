@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ppagent.cli.common import PORT, TARGET_HELP, NumberFrom, note, somebody_there, write_file
+from ppagent.cli.common import BRAIN_HELP, CEILING_HELP, PORT, TARGET_HELP, NumberFrom, note, somebody_there, write_file
 from ppagent.errors import ExitStatus, UserError
 
 if TYPE_CHECKING:
@@ -28,18 +28,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", metavar="TARGET", help=TARGET_HELP)
     add("--question", default="", metavar="TEXT", help="what you want to know, in your own words")
-    add("--brain", choices=("auto", "rules", "llm"), default="auto", help="who chooses the next question (auto)")
+    add("--brain", choices=("auto", "rules", "llm"), default="auto", help=f"who chooses what to ask next: {BRAIN_HELP}")
     add("--model", default="", metavar="NAME", help="a model, or a profile of the configuration (docs/llm.md)")
     add("--base-url", default="", metavar="URL", help="OpenAI-compatible endpoint that serves it (OPENAI_BASE_URL)")
-    add("--format", choices=FORMATS, help="of the report (by the file's suffix, else text)")
+    add("--format", choices=FORMATS, help="form of the report (by the file's suffix, else text)")
     add("--port", type=PORT, metavar="N", help="the server's HTTP port, where several run")
     add("-o", "--output", type=Path, metavar="FILE", help="write the report there")
-    add("--ceiling", type=int, choices=GRADES, default=2, help="highest grade of tool that needs no approval (2)")
+    add("--ceiling", type=int, choices=GRADES, default=2, help=CEILING_HELP)
     add("--yes", type=int, choices=GRADES, metavar="GRADE", help="approve tools up to this grade without asking")
-    add("--max-steps", type=NumberFrom(1, "steps", whole=True), metavar="N", help="questions at the most (60)")
+    add("--max-steps", type=NumberFrom(1, "steps", whole=True), metavar="N", help="tools asked at the most (60)")
     add("--max-seconds", type=NumberFrom(0, "seconds"), metavar="S", help="time at the most (900)")
     add("--max-cost", type=NumberFrom(0, "USD"), metavar="USD", help="cost of a model at the most (2)")
-    add("--max-tokens", type=NumberFrom(1, "tokens", whole=True), metavar="N", help="tokens of a model (200000)")
+    add(
+        "--max-tokens",
+        type=NumberFrom(1, "tokens", whole=True),
+        metavar="N",
+        help="tokens of a model at the most (200000)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--version", metavar="X", help="a published version, such as 0.5.10")
     parser.add_argument("--tree", metavar="DIR", type=Path, help="a folder with the sglang package; it is not imported")
     parser.add_argument("--port", type=PORT, metavar="N", help="the server's HTTP port, where several run")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the flags (text)")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the list (text)")
     parser.set_defaults(unknown=[])
 
 

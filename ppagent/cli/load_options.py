@@ -24,7 +24,13 @@ def add_load_arguments(parser: argparse.ArgumentParser) -> None:
     add("--input-len", type=_span, default=DEFAULT_INPUT, metavar="N|LOW-HIGH", help=f"tokens in ({DEFAULT_INPUT})")
     add("--output-len", type=_span, default=DEFAULT_OUTPUT, metavar="N|LOW-HIGH", help=f"tokens out ({DEFAULT_OUTPUT})")
     add("--prompts", type=Path, metavar="FILE", help="your own prompts, one a line, in place of random words")
-    add("--seed", type=NumberFrom(0, "seeds", whole=True), default=1, metavar="N", help="of lengths and words (1)")
+    add(
+        "--seed",
+        type=NumberFrom(0, "seeds", whole=True),
+        default=1,
+        metavar="N",
+        help="the same number gives the same lengths and words (1)",
+    )
 
 
 def prompt_source(args: argparse.Namespace, control: Control) -> PromptSource:

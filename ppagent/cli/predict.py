@@ -1,7 +1,6 @@
 """`ppagent predict`: the pipeline model by itself. What would another setting give?"""
 
 import argparse
-import math
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,8 @@ SUFFIXES = {".json": "json", ".html": "html", ".htm": "html"}
 
 MOST_STAGES, MOST_REQUESTS, LONGEST_MS = 512, 100_000, 1_000_000.0
 """Nobody runs more; the models work through every stage and request, so that more would only take for ever."""
+STAGE_MS = "40"
+"""Taken where nobody gives the time of a stage, and said to be."""
 _FLAGS = ("--pp-max-micro-batch-size", "--pp-async-batch-depth", "--disable-cuda-graph")
 
 
@@ -40,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", nargs="?", metavar="TARGET", help="a recording's folder")
     ring = parser.add_argument_group("a ring by its numbers, instead of a TARGET")
     ring.add_argument("--stages", type=int, metavar="P", help="pipeline stages")
-    ring.add_argument("--stage-ms", metavar="MS[,MS...]", default="40", help="device time of a step, one or P (40)")
+    ring.add_argument("--stage-ms", metavar="MS[,MS...]", help=f"device time of a step, one or P ({STAGE_MS})")
     ring.add_argument("--per-request-ms", metavar="MS[,MS...]", default="0", help="device time each request adds (0)")
     ring.add_argument("--host-ms", type=float, default=0.0, metavar="MS", help="a step's launch time on its CPU (0)")
     ring.add_argument("--hop-ms", type=float, default=0.1, metavar="MS", help="hand-off between stages (0.1)")
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         # argparse takes `--set --flag=value` for two options; this one hands the second to the first.
         parser.add_argument(flag, action=_AppendFlag, dest="settings", help=argparse.SUPPRESS)
     parser.add_argument("--at-concurrency", type=int, metavar="N", help="requests in flight (the highest measured)")
-    parser.add_argument("--format", choices=FORMATS, help="of the answer (by the file's suffix, else text)")
+    parser.add_argument("--format", choices=FORMATS, help="form of the answer (by the file's suffix, else text)")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the answer there")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="write the chart and the timelines there as SVG")
 
@@ -118,9 +119,9 @@ def _from_numbers(args: argparse.Namespace) -> "Answer":
     from ppagent.model.ring import Ring, Stage
     from ppagent.model.whatif import Settings, what_if_ring
 
-    if args.stages < 1:
-        raise UserError("--stages must be 1 or more.", "Give the pipeline size.")
-    base_ms = times_ms(args.stage_ms, args.stages, "--stage-ms")
+    if not 1 <= args.stages <= MOST_STAGES:
+        raise UserError(f"--stages must be 1 to {MOST_STAGES}.", "Give the pipeline size.")
+    base_ms = times_ms(args.stage_ms or STAGE_MS, args.stages, "--stage-ms")
     extra_ms = times_ms(args.per_request_ms, args.stages, "--per-request-ms")
     stages = tuple(Stage(base, extra, args.host_ms) for base, extra in zip(base_ms, extra_ms, strict=True))
     ring = Ring(stages, args.hop_ms)
@@ -132,14 +133,27 @@ def _from_numbers(args: argparse.Namespace) -> "Answer":
     _check_times(ring.turn_ms(1, at), args)
     if then.slot_limit is None and not args.settings:
         then = replace(then, slot_limit=-(-at // ring.best_fill(at)))
-    forecast = what_if_ring(ring, now, then, at)
+    origin = _origin(args)
+    forecast = what_if_ring(ring, now, then, at, origin)
     deeper = replace(ring, slots=args.stages + then.async_depth)
-    return answer_for_ring(f"ring of {args.stages} stages, {describe(then)}", forecast, deeper, then, at)
+    title = f"ring of {args.stages} stage{'s' * (args.stages > 1)}, {describe(then)}"
+    return answer_for_ring(title, forecast, deeper, then, at, origin)
+
+
+def _origin(args: argparse.Namespace) -> str:
+    """Where the stages' times are from: a default that nobody gave is no statement about anybody's server."""
+    if args.stage_ms is not None:
+        return "stage times as given, nothing measured"
+    return (
+        f"{STAGE_MS} ms a stage, the default and nobody's measurement: give your own with --stage-ms, or a recording "
+        "with load levels"
+    )
 
 
 def _check_times(turn_ms: float, args: argparse.Namespace) -> None:
-    if not 0 < turn_ms < math.inf or min(args.host_ms, args.hop_ms) < 0:
-        raise UserError("These times make no ring that turns.", "Give times in ms, none below 0 and not all of them 0.")
+    if not 0 < turn_ms < LONGEST_MS or min(args.host_ms, args.hop_ms) < 0:
+        advice = f"Give times in ms, none below 0, not all of them 0, and a turn below {LONGEST_MS:g} ms."
+        raise UserError("These times make no ring that turns.", advice)
 
 
 def _from_target(args: argparse.Namespace) -> "Answer":

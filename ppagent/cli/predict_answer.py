@@ -96,8 +96,8 @@ def answer_for_server(title: str, server: Server, then: Settings, at: int, origi
     )
 
 
-def answer_for_ring(title: str, forecast: Forecast, ring: Ring, then: Settings, at: int) -> Answer:
-    """The answer for a ring whose stage times are given; `ring` has its slots as asked for."""
+def answer_for_ring(title: str, forecast: Forecast, ring: Ring, then: Settings, at: int, origin: str) -> Answer:
+    """The answer for a ring whose stage times come from where `origin` says; `ring` has its slots as asked for."""
     before = replace(ring, slots=len(ring.stages))
 
     def priced(slot_limit: int, load: int) -> tuple[float, float, float]:
@@ -113,7 +113,7 @@ def answer_for_ring(title: str, forecast: Forecast, ring: Ring, then: Settings, 
         lanes=(_lane("Now", before, at, at, now=True), _lane("Then", ring, limit, at, now=False)),
         curves=_with_limits(Curves((), "", now), priced, then.slot_limit, ring.slots, at),
         cells=_cells(priced, len(ring.stages), ring.slots, limit, at),
-        came_about="as given",
+        came_about=origin,
         measured=False,
     )
 

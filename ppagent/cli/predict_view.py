@@ -127,7 +127,7 @@ def _timelines(answer: Answer) -> Iterator[str]:
 def lanes_caption(answer: Answer) -> str:
     """What the timelines show and assume."""
     if not answer.measured:
-        return given_timeline_caption()
+        return given_timeline_caption(answer.came_about)
     return timeline_caption(answer.lanes, answer.came_about, answer.fill_said, answer.divided_by)
 
 

@@ -18,7 +18,7 @@ LEAST_ROOM = 30
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the list (text)")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the list (text)")
 
 
 @dataclass(frozen=True)

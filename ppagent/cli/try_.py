@@ -34,24 +34,54 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--proposal", metavar="ID", help="the proposal of a diagnosis to try (P2)")
     add("--report", metavar="FILE", help="that diagnosis, as `diagnose --format json` wrote it; made anew without")
     add("--restore", action="store_true", help="put back what an earlier trial left behind, and nothing else")
-    add("--yes", type=int, choices=GRADES, default=0, metavar="GRADE", help="allow what needs up to this grade")
+    add(
+        "--yes",
+        type=int,
+        choices=GRADES,
+        default=0,
+        metavar="GRADE",
+        help="allow up to this grade without asking: 3 or 5, as above",
+    )
     add("--observe", action="store_true", help="send nothing: measure the traffic that is there")
-    add("--concurrency", type=NumberFrom(1, "requests", whole=True), metavar="N", help="of the own load (the stages)")
-    add("--think-time", type=NumberFrom(0, "seconds"), default=0.1, metavar="S", help="pause of a client (0.1)")
+    add(
+        "--concurrency",
+        type=NumberFrom(1, "requests", whole=True),
+        metavar="N",
+        help="requests in flight of its own load (one a stage)",
+    )
+    add(
+        "--think-time",
+        type=NumberFrom(0, "seconds"),
+        default=0.1,
+        metavar="S",
+        help="pause of a client before its next request (0.1)",
+    )
     add_load_arguments(parser)
-    add("--seconds", type=NumberFrom(1, "seconds"), default=30.0, metavar="S", help="of each measurement (30)")
+    add(
+        "--seconds",
+        type=NumberFrom(1, "seconds"),
+        default=30.0,
+        metavar="S",
+        help="how long each measurement takes (30)",
+    )
     add("--turnovers", type=NumberFrom(1, "generations", whole=True), default=2, metavar="N",
         help="generations of requests to let pass after a change (2)")  # fmt: skip
     add("--rounds", type=NumberFrom(1, "rounds", whole=True), default=4, metavar="N",
         help="new and old again, live, at most so often until the difference is told (4)")  # fmt: skip
     add("--margin", type=NumberFrom(0.5, "percent"), default=5.0, metavar="PERCENT",
-        help="a difference below that does not matter, live (5)")  # fmt: skip
-    add("--max-seconds", type=NumberFrom(10, "seconds"), default=900.0, metavar="S", help="of each wait or start (900)")
+        help="a smaller difference does not matter, live (5)")  # fmt: skip
+    add(
+        "--max-seconds",
+        type=NumberFrom(10, "seconds"),
+        default=900.0,
+        metavar="S",
+        help="longest wait, for requests to turn over or for a start (900)",
+    )
     add("--keep", choices=("better", "always", "never"), default="better",
         help="after a restart, whether the new launch stays (if better)")  # fmt: skip
     add("--no-forecast", action="store_true", help="measure no levels for a forecast first")
     add("--no-answers", action="store_true", help="do not compare answers before and after")
-    add("--format", choices=("text", "json"), default="text", help="of the result (text)")
+    add("--format", choices=("text", "json"), default="text", help="form of the result (text)")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -24,7 +24,7 @@ class Timeline:
     """A ring in steady decode: `filled` slots of together `requests` requests, each back at a stage every `turn_ms`.
 
     A pass reaches stage k `start_ms[k]` after it entered stage 0 and takes it for `pass_ms[k]`. Slots are taken as
-    neighbours, as SGLang fills them, and enter stage 0 one slowest stage apart.
+    neighbours, as SGLang fills them, and enter stage 0 `apart_ms` apart: one slowest stage.
     """
 
     start_ms: tuple[float, ...]
@@ -32,6 +32,7 @@ class Timeline:
     turn_ms: float
     filled: int
     requests: int
+    apart_ms: float
 
     @property
     def tokens_per_s(self) -> float:
@@ -45,10 +46,9 @@ class Timeline:
 
     def passes(self, span_ms: float) -> Iterator[Pass]:
         """Every pass within the first `span_ms`, stage by stage, those that began before it or end after it cut."""
-        apart_ms = max(self.pass_ms)
         for stage, (offset_ms, taken_ms) in enumerate(zip(self.start_ms, self.pass_ms, strict=True)):
             for slot in range(self.filled):
-                start_ms = (offset_ms + slot * apart_ms) % self.turn_ms - self.turn_ms
+                start_ms = (offset_ms + slot * self.apart_ms) % self.turn_ms - self.turn_ms
                 while start_ms < span_ms:
                     if start_ms + taken_ms > 0 and taken_ms > 0:
                         yield Pass(stage, slot, max(start_ms, 0.0), min(start_ms + taken_ms, span_ms))
@@ -65,6 +65,7 @@ def timeline_of(ring: Ring, filled: int, requests: int) -> Timeline:
         turn_ms=ring.turn_ms(filled, requests),
         filled=filled,
         requests=requests,
+        apart_ms=ring.slowest_ms(batch),
     )
 
 
@@ -76,7 +77,7 @@ def timeline_at(shares: Sequence[float], turn_ms: float, filled: int, requests: 
     """
     paced = max(1.0, filled * max(shares) / sum(shares))
     pass_ms = tuple(share / sum(shares) * turn_ms / paced for share in shares)
-    return Timeline((0.0, *accumulate(pass_ms[:-1])), pass_ms, turn_ms, filled, requests)
+    return Timeline((0.0, *accumulate(pass_ms[:-1])), pass_ms, turn_ms, filled, requests, max(pass_ms))
 
 
 def draw_timeline(timeline: Timeline, span_ms: float, columns: int = 80) -> list[str]:

@@ -127,8 +127,12 @@ def _with_graphs(server: Server, before: Deployment, then: Settings, concurrency
     return forecast_graph(case, concurrency)
 
 
-def what_if_ring(ring: Ring, now: Settings, then: Settings, concurrency: int) -> Forecast:
-    """The same for a ring whose stage times are given: closed form, and the event model with turnover beside it."""
+GIVEN = "stage times as given, nothing measured"
+
+
+def what_if_ring(ring: Ring, now: Settings, then: Settings, concurrency: int, origin: str = GIVEN) -> Forecast:
+    """The same for a ring whose stage times come from where `origin` says: closed form, and the event model with
+    turnover beside it."""
     baseline = ring.tokens_per_s(_clump(ring, now, concurrency), min(concurrency, _room(ring, now)))
     changed = replace(ring, slots=len(ring.stages) + then.async_depth)
     running = min(concurrency, _room(changed, then))
@@ -141,7 +145,7 @@ def what_if_ring(ring: Ring, now: Settings, then: Settings, concurrency: int) ->
     run = simulate(changed, load, Admission(limit), seconds=served_s, warm_up_s=0.2 * served_s)
     regime = f"{filled} of {changed.slots} slots filled, a turn of {turn_ms:.1f} ms"
     notes = (
-        "stage times as given, nothing measured",
+        origin,
         "without a limit that spreads them, requests are taken to sit in one slot",
         f"event model with turnover of requests: {run.tokens_per_s:.1f} tok/s, {run.filled:.1f} slots filled",
     )

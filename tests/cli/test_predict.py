@@ -67,6 +67,16 @@ def test_stages_by_numbers_give_the_forecast_of_a_proposal(capsys: pytest.Captur
     assert {"slot_limit": 1, "max_concurrency": 8, **exact} in found["table"]
 
 
+def test_a_stage_time_that_nobody_gave_is_told_as_the_default(capsys: pytest.CaptureFixture[str]) -> None:
+    told = "40 ms a stage, the default and nobody's measurement: give your own with --stage-ms, "
+    assert asked(capsys, "--stages", "4")["assumptions"][0].startswith(told)
+    assert main(["predict", "--stages", "4"]) == ExitStatus.OK
+    text = " ".join(capsys.readouterr().out.split())
+    assert text.count(told) == 2 and "as given" not in text
+    given = asked(capsys, "--stages", "4", "--stage-ms", "40")["assumptions"]
+    assert given[0] == "stage times as given, nothing measured"
+
+
 def test_without_a_setting_it_picks_the_limit_itself(capsys: pytest.CaptureFixture[str]) -> None:
     found = asked(capsys, "--stages", "8", "--per-request-ms", "8", "--at-concurrency", "16")
     assert found["predicted"]["at"] == {"max_concurrency": 16}
@@ -128,7 +138,9 @@ def test_a_cpu_server_gets_a_wider_range(tmp_path: Path, capsys: pytest.CaptureF
     ("words", "says"),
     [
         ((), "either a TARGET or --stages"),
-        (("--stages", "0"), "--stages must be"),
+        (("--stages", "0"), "--stages must be 1 to 512"),
+        (("--stages", "513"), "--stages must be 1 to 512"),
+        (("--stages", "4", "--stage-ms", "1e200"), "a turn below 1e+06 ms"),
         (("--stages", "8", "--stage-ms", "fast"), "milliseconds"),
         (("--stages", "8", "--stage-ms", "1,2"), "one value or 8"),
         (("--stages", "8", "--at-concurrency", "0"), "--at-concurrency"),

@@ -86,7 +86,7 @@ def test_a_ring_by_its_numbers_is_drawn_as_given(capsys: pytest.CaptureFixture[s
     text = shown(capsys, *words)
     assert "Now: 1 of 4 slots is filled, 4 tokens every" in text
     assert "* measured" not in text
-    assert "Stage times are as given, nothing was measured" in " ".join(text.split())
+    assert "Stage times as given, nothing measured. Requests" in " ".join(text.split())
     now, then = told(capsys, *words)["timelines"]
     assert (now["filled_slots"], then["filled_slots"]) == (1, 4)
     assert now["turn_ms"] == pytest.approx(4 * (10 + 4 * 2) + 4 * 0.1, abs=0.5)

@@ -42,6 +42,14 @@ def test_the_launch_on_the_cpu_delays_a_pass_and_is_no_work() -> None:
     assert found.busy == pytest.approx((10 / found.turn_ms,) * 2)
 
 
+def test_slots_come_one_occupancy_apart_where_the_cpu_paces_the_ring() -> None:
+    """A stage whose launch takes 8 ms cannot take the next slot after the 5 ms of its device."""
+    found = timeline_of(Ring((Stage(5, host_ms=8),) * 4), 4, 4)
+    first_stage = [each.start_ms for each in found.passes(32) if each.stage == 0]
+    assert found.turn_ms == pytest.approx(32)
+    assert first_stage == pytest.approx([0, 8, 16, 24])
+
+
 def test_a_known_turn_is_divided_by_shares() -> None:
     found = timeline_at((1, 3), 40, filled=1, requests=8)
     assert found.pass_ms == (10, 30)

@@ -31,12 +31,12 @@ def timeline_caption(
     )
 
 
-def given_timeline_caption() -> str:
-    """For a ring by its numbers."""
+def given_timeline_caption(origin: str) -> str:
+    """For a ring by its numbers, which are from where `origin` says."""
     return (
         "A block is one stage at work on one micro-batch, its colour and number the slot; an empty stretch is a stage "
-        "that waits, for its turn or for its CPU. Stage times are as given, nothing was measured. Requests are taken "
-        "to be spread evenly and to decode steadily; prefill is left out."
+        f"that waits, for its turn or for its CPU. {origin[0].upper()}{origin[1:]}. Requests are taken to be spread "
+        "evenly and to decode steadily; prefill is left out."
     )
 
 
