@@ -12,8 +12,6 @@ from ppagent.targets.open import named_path
 from ppagent.targets.recording import Recording
 from ppagent.targets.target import Artifact, Target
 
-LONGEST_VERSION = 40
-
 
 def open_recorded(text: str, advice: str) -> Recording:
     """The recording in the folder `text`. Raises UserError where there is none."""
@@ -49,18 +47,6 @@ def recorded_object(target: Target, host: str, artifact: Artifact) -> dict[str, 
     if not isinstance(value, dict):
         raise UserError(f"{artifact.value} is no JSON object.", "Record it again, or remove it.")
     return value
-
-
-def recorded_version(target: Target, host: str) -> str:
-    """The version that a host names: in the file for it, else in what the server said of itself."""
-    written = recorded(target, host, Artifact.VERSION).strip()
-    if written:
-        return written.splitlines()[0][:LONGEST_VERSION]
-    try:
-        said = recorded_object(target, host, Artifact.SERVER_INFO).get("version", "")
-    except UserError:
-        return ""
-    return str(said)[:LONGEST_VERSION]
 
 
 def first_gpu(table: str) -> str:

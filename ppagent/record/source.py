@@ -9,7 +9,7 @@ from ppagent.errors import NotRecorded, ToolError, UserError
 from ppagent.sglang.flags.reader import read_tree
 from ppagent.sglang.flags.source import SERVER_ARGS, InOneGo, SourceTree
 from ppagent.sglang.legality.model_source import takes_stages
-from ppagent.sglang.scheduler_facts import graphs, scheduler
+from ppagent.sglang.scheduler_facts import scheduler
 from ppagent.targets import target
 from ppagent.targets.remote.link import LinkLost
 from ppagent.targets.source_files import SourceFiles
@@ -33,7 +33,6 @@ _FACTS: tuple[Callable[[SourceTree], object], ...] = (
     scheduler.read_layer_split,
     scheduler.read_live_keys,
     scheduler.read_live_answer,
-    graphs.read_tiers,
 )
 _CLASS_NAME = re.compile(r"[A-Za-z_]\w{0,80}")
 

@@ -7,7 +7,6 @@ or no such label) and are left out. Read in `srt/metrics/collector.py` (to 0.5.9
 `srt/observability/metrics_collector.py` of 0.4.7 to 0.5.23.
 """
 
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -244,41 +243,6 @@ def histogram_mean(scrapes: Sequence[Scrape], name: str, pp_rank: str = "0", **l
     return total / count if count and total is not None else None
 
 
-def histogram_quantile(
-    scrapes: Sequence[Scrape], name: str, share: float, pp_rank: str = "0", **labels: str
-) -> float | None:
-    """The value that a `share` of what a histogram took up between the scrapes does not exceed, linear within a bucket.
-    What lies past the last finite bound gives that bound: read it as "at least"."""
-    buckets: dict[float, float] = {}
-    for row in increases(scrapes, f"{name}_bucket", **labels):
-        bound = _bound(row)
-        if row.labels.get("pp_rank", "0") == pp_rank and bound is not None:
-            buckets[bound] = buckets.get(bound, 0.0) + row.value
-    return _quantile(sorted(buckets.items()), share)
-
-
-def _quantile(buckets: list[tuple[float, float]], share: float) -> float | None:
-    total = buckets[-1][1] if buckets else 0.0
-    if not total:
-        return None
-    low, below = 0.0, 0.0
-    for bound, count in buckets:
-        if count >= share * total and count > below:
-            if math.isinf(bound):
-                return low
-            return low + (bound - low) * max(0.0, share * total - below) / (count - below)
-        low, below = (low if math.isinf(bound) else bound), count
-    return low
-
-
 def _growth(scrapes: Sequence[Scrape], name: str, pp_rank: str, labels: Mapping[str, str]) -> float | None:
     values = [row.value for row in increases(scrapes, name, **labels) if row.labels.get("pp_rank", "0") == pp_rank]
     return sum(values) if values else None
-
-
-def _bound(row: Sample) -> float | None:
-    try:
-        bound = float(row.labels.get("le", "inf"))
-    except ValueError:
-        return None
-    return None if math.isnan(bound) else bound

@@ -11,7 +11,6 @@ from packaging.version import Version
 
 from ppagent.evidence.digits import whole_number
 
-ENDING = ".trace.json.gz"
 NAMES_STAGES_FROM = Version("0.5.3.post2")
 """Before, a trace is named after its TP rank alone, so that the stages of a host write to one file."""
 SECOND_START_SAFE_FROM = Version("0.5.14")

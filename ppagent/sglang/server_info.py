@@ -5,29 +5,25 @@ two differ: `pp_max_micro_batch_size` at the top stays null, its effective value
 0 answers. Read in `srt/entrypoints/http_server.py` and `Scheduler.get_internal_state` of 0.4.7 to 0.5.23.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ppagent.errors import ToolError
-from ppagent.evidence.digits import whole_number
 from ppagent.evidence.json_text import read_json
 from ppagent.sglang.logs.server_args import MASK, is_secret
 
 _NOT_ARGS = frozenset(
     {"internal_states", "version", "launch_command", "startup_time", "status", "kv_events", "frontend"}
 )
-_KEY_FLAG = re.compile(r"(--(?:admin-)?api-key[= ]\s*)\S+")
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
-    """Memory of stage 0's rank 0, GiB. `graph_by_phase_gib` splits the graphs (0.5.23)."""
+    """Memory of stage 0's rank 0, GiB."""
 
     weights_gib: float | None = None
     kv_gib: float | None = None
     graph_gib: float | None = None
-    graph_by_phase_gib: Mapping[str, float] = field(default_factory=dict)
     token_capacity: int | None = None
 
 
@@ -41,7 +37,6 @@ class SchedulerState:
     last_tokens_per_s: float | None = None
     memory: MemoryUse = MemoryUse()
     accept_len: float | None = None
-    step_times_s: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
     args: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -53,7 +48,6 @@ class ServerInfo:
     args: Mapping[str, object] = field(default_factory=dict)
     states: tuple[SchedulerState, ...] = ()
     max_total_num_tokens: int | None = None
-    launch_command: str | None = None
 
     @property
     def slot_limit(self) -> int | None:
@@ -73,7 +67,6 @@ def parse_server_info(text: str) -> ServerInfo:
     body = read_object(text, "/server_info")
     states = body.get("internal_states")
     rows = [states] if isinstance(states, dict) else states if isinstance(states, list) else []
-    command = text_of(body.get("launch_command"))
     first = next((row for row in rows if isinstance(row, dict)), {})
     capacity = whole(body.get("max_total_num_tokens"))
     return ServerInfo(
@@ -81,7 +74,6 @@ def parse_server_info(text: str) -> ServerInfo:
         args=_args({name: value for name, value in body.items() if name not in _NOT_ARGS}),
         states=tuple(_state(row) for row in rows if isinstance(row, dict)),
         max_total_num_tokens=capacity if capacity is not None else _memory(first.get("memory_usage")).token_capacity,
-        launch_command=_KEY_FLAG.sub(rf"\1{MASK}", command) if command is not None else None,
     )
 
 
@@ -93,7 +85,6 @@ def _state(row: Mapping[str, object]) -> SchedulerState:
         last_tokens_per_s=number(row.get("last_gen_throughput")),
         memory=_memory(row.get("memory_usage")),
         accept_len=number(row.get("avg_spec_accept_length")),
-        step_times_s=_step_times(row.get("step_time_dict")),
         args=_args(row),
     )
 
@@ -102,27 +93,13 @@ def _memory(value: object) -> MemoryUse:
     if not isinstance(value, dict):
         return MemoryUse()
     graph = value.get("graph", value.get("cuda_graph"))
-    phases = graph if isinstance(graph, dict) else {}
-    by_phase = {str(phase): gib for phase, size in phases.items() if (gib := number(size)) is not None}
+    by_phase = [gib for size in graph.values() if (gib := number(size)) is not None] if isinstance(graph, dict) else []
     return MemoryUse(
         weights_gib=number(value.get("weight")),
         kv_gib=number(value.get("kvcache")),
-        graph_gib=sum(by_phase.values()) if by_phase else number(graph),
-        graph_by_phase_gib=by_phase,
+        graph_gib=sum(by_phase) if by_phase else number(graph),
         token_capacity=whole(value.get("token_capacity")),
     )
-
-
-def _step_times(value: object) -> dict[int, tuple[float, ...]]:
-    """Seconds a decode step took, by batch size (with `SGLANG_RECORD_STEP_TIME`)."""
-    if not isinstance(value, dict):
-        return {}
-    times: dict[int, tuple[float, ...]] = {}
-    for size, taken in value.items():
-        batch = whole_number(str(size))
-        if batch is not None and isinstance(taken, list):
-            times[batch] = tuple(step for each in taken if (step := number(each)) is not None)
-    return times
 
 
 def _args(row: Mapping[str, object]) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from ppagent.sglang.logs.stream import read_log_text
+from ppagent.sglang.logs.stream import read_log
 from ppagent.sglang.logs.summary import LogSummary
 
 OLD = Path(__file__).parent / "fixtures_logs" / "pp2_0_4_10.log"
@@ -38,6 +38,12 @@ def prefill(second: float, *, tags: str = " PP0", pending: int = 0, new: int = 1
 
 def note(second: float, message: str, tags: str = "") -> str:
     return f"[{START + timedelta(seconds=second)}{tags}] {message}"
+
+
+def read_log_text(text: bytes | str) -> LogSummary:
+    """A log held in memory."""
+    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
+    return read_log(data.removesuffix(b"\n").split(b"\n") if data else ())
 
 
 def read(*lines: str) -> LogSummary:

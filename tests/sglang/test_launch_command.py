@@ -9,7 +9,7 @@ from launch_samples import ARRAY, CATALOGUE, COMPOSE_ENTRYPOINT, DOCKER_SHELL, F
 
 from ppagent.sglang.launch.command import LaunchCommand, parse_launch
 from ppagent.sglang.launch.site import NoLaunchCommand
-from ppagent.sglang.launch.spelling import canonical_flag
+from ppagent.sglang.launch.spelling import canonical_dest
 
 
 def read(arguments: str) -> LaunchCommand:
@@ -161,7 +161,7 @@ def test_a_text_that_starts_no_server_says_so(text: str) -> None:
 
 
 def test_flags_are_compared_by_one_spelling() -> None:
-    assert {canonical_flag(name) for name in ("--tp", "--tp-size", "tensor_parallel_size")} == {"--tp-size"}
+    assert {canonical_dest(name) for name in ("--tp", "--tp-size", "tensor_parallel_size")} == {"tp_size"}
 
 
 @given(st.text(max_size=200))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ppagent.sglang.logs.prefix import Ranks, parse_line
 from ppagent.sglang.logs.server_args import MASK, parse_server_args
-from ppagent.sglang.logs.startup import startup_fact
+from ppagent.sglang.logs.startup import STARTUP_FACTS
 from ppagent.sglang.logs.startup_facts import (
     Capacity,
     DistInit,
@@ -22,7 +22,9 @@ from ppagent.sglang.logs.startup_facts import (
 
 
 def fact(message: str) -> Fact | None:
-    return startup_fact(parse_line("[2026-11-29 17:51:53 PP3] " + message))
+    line = parse_line("[2026-11-29 17:51:53 PP3] " + message)
+    readers = (read for mark, read in STARTUP_FACTS if mark in message.encode())
+    return next((found for read in readers if (found := read(line)) is not None), None)
 
 
 def capture(message: str) -> GraphCapture:

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from log_lines import OLD, START, decode, note, prefill, read
+from log_lines import OLD, START, decode, note, prefill, read, read_log_text
 
 from ppagent.sglang.logs.prefix import Ranks
 from ppagent.sglang.logs.server_args import MASK
 from ppagent.sglang.logs.startup_facts import KvPool
-from ppagent.sglang.logs.stream import LONGEST_LINE, lines_of, read_log, read_log_stream, read_log_text
+from ppagent.sglang.logs.stream import LONGEST_LINE, batches_of_lines, read_log, read_log_stream
 
 
 def test_an_old_log_is_read_from_arguments_to_retraction() -> None:
@@ -249,7 +249,7 @@ def test_examples_are_verbatim_lines_of_the_log() -> None:
 def test_an_empty_log_is_an_empty_stretch() -> None:
     summary = read_log([])
     assert (summary.lines, summary.launches) == (0, 1)
-    assert (summary.current.decode, summary.current.tokens_per_s, summary.current.silent_first) == ((), None, None)
+    assert (summary.current.decode, summary.current.tokens_per_s, summary.current.last_seen) == ((), None, ())
 
 
 def test_lines_come_out_of_a_stream_whatever_its_pieces() -> None:
@@ -261,7 +261,7 @@ def test_lines_come_out_of_a_stream_whatever_its_pieces() -> None:
             return next(self.parts, b"")
 
     data = b"one\ntwo is longer\n\nthree" + b"x" * 40 + b"\nlast"
-    assert list(lines_of(Pieces(data), longest=20)) == [
+    assert [line for batch in batches_of_lines(Pieces(data), longest=20) for line in batch] == [
         b"one",
         b"two is longer",
         b"",

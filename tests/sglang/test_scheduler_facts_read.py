@@ -49,22 +49,6 @@ def get_pp_indices(num_hidden_layers, pp_rank, pp_size):
     if pp_rank == pp_size - 1:
         end_layer = num_hidden_layers
 """
-TIERS = """
-def handle_gpu_memory_settings(args):
-    if gpu_mem is not None:
-        if gpu_mem < 20 * 1024:
-            graphs.max_bs = 8
-        elif is_npu() and gpu_mem < 32 * 1024:
-            graphs.max_bs = 64
-        elif gpu_mem < 35 * 1024:
-            declare(chunked_prefill_size=4096)
-            if tp_size < 4:
-                graphs.max_bs = 48
-            else:
-                graphs.max_bs = 160
-        else:
-            graphs.max_bs = 512
-"""
 
 
 def write(root: Path, **files: str) -> Path:
@@ -73,7 +57,6 @@ def write(root: Path, **files: str) -> Path:
         "loop": "managers/scheduler_pp_mixin.py",
         "state": "managers/scheduler_components/internal_state.py",
         "layers": "distributed/utils.py",
-        "memory": "arg_groups/memory_hook.py",
         "arguments": "server_args.py",
     }
     for key, text in files.items():
@@ -93,22 +76,18 @@ def test_an_old_tree_shows_its_own_names_and_lines(tmp_path: Path) -> None:
     assert facts.live_keys.value == ("max_micro_batch_size", "threshold")
     assert facts.live_answer_is_true.value is False
     assert facts.layer_split.value == "remainder on the last stage"
-    assert facts.slot_count(8, 2) == 8
 
 
 def test_a_new_tree_wins_over_the_table_of_its_version(tmp_path: Path) -> None:
-    tree = write(tmp_path, loop=NEW_LOOP, scheduler=NEW_SCHEDULER, state=NEW_STATE, layers=SPREAD, memory=TIERS)
+    tree = write(tmp_path, loop=NEW_LOOP, scheduler=NEW_SCHEDULER, state=NEW_STATE, layers=SPREAD)
     facts = read_scheduler_facts(tree / "sglang", "0.4.10")
     assert facts.slots.value == "pp_size + pp_async_batch_depth"
     assert facts.slots.source == "srt/managers/scheduler_pp_mixin.py: init_pp_loop_state, line 4"
-    assert facts.slot_count(8, 2) == 10
     assert facts.has_async_depth.value is True
     assert facts.default_slot_limit.value == "max(max_running_requests // pp_size, 1)"
     assert facts.live_keys.value == ("pp_max_micro_batch_size", "extra")
     assert facts.live_answer_is_true.value is True
     assert facts.layer_split.value == "one more on the last stages"
-    tiers = [(tier.below_mib, tier.max_bs, tier.max_bs_tp4, tier.chunk) for tier in facts.graph_tiers.value]
-    assert tiers == [(20480, 8, 8, None), (35840, 48, 160, 4096), (None, 512, 512, None)]
 
 
 def test_what_a_partial_tree_lacks_the_table_answers_and_says_so(tmp_path: Path) -> None:
@@ -170,9 +149,3 @@ def test_an_unknown_or_newer_version_is_answered_with_a_warning() -> None:
     assert "assumed" in read_scheduler_facts(None, None).slots.note
     assert "newer than" in read_scheduler_facts(None, "0.6.1").slots.note
     assert "no pipeline" in read_scheduler_facts(None, "0.4.6").slots.note
-
-
-def test_the_default_limit_divides_by_stages_and_is_at_least_one() -> None:
-    facts = read_scheduler_facts(None, "0.5.10")
-    assert facts.default_limit(2048, 8) == 256
-    assert facts.default_limit(4, 8) == 1

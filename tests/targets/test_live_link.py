@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from ppagent.errors import ToolError
-from ppagent.targets.remote.link import End, Link, LinkLost, read_file, run
+from ppagent.targets.remote.link import End, Link, LinkLost, run
 from tests.fixtures.fake_server import FakeServer
 from tests.fixtures.sshd import Sshd, free_port, gone, pids_with
 
@@ -122,14 +122,6 @@ def test_many_commands_at_once_get_their_own_answers(link: Link) -> None:
     for thread in threads:
         thread.join()
     assert answers == {number: f"{number}\n" for number in range(8)}
-
-
-def test_a_file_is_read_or_the_reason_is_told(link: Link) -> None:
-    assert read_file(link, "/proc/sys/kernel/ostype") == b"Linux\n"
-    with pytest.raises(ToolError, match="No such file"):
-        read_file(link, "/no/such/file")
-    with pytest.raises(ToolError, match="more than is read"):
-        read_file(link, "/dev/zero", limit=10)
 
 
 def test_a_port_of_the_host_is_reached_and_a_closed_one_is_said(link: Link, fake_server: FakeServer) -> None:

@@ -193,6 +193,8 @@ def test_batches_that_end_while_the_server_speaks_on_ended_in_the_middle_of_work
     assert facts_of(run(Trouble(), log(*lines, alive))).flag("log.ended_running") is True
     assert facts_of(run(Trouble(), log(*lines, access))).flag("log.ended_running") is False
     assert facts_of(run(Trouble(), log(*lines))).flag("log.ended_running") is False
+    cut = "[2026-05-26-05-02 14:24:25] Health check failed. Server couldn't get a response from detokenizer for 20 s"
+    assert facts_of(run(Trouble(), log(*lines, cut))).flag("log.ended_running") is False  # two lines in one: no time
 
 
 def test_requests_that_their_clients_gave_up_did_not_hang() -> None:

@@ -115,8 +115,8 @@ def _stall(log: HostLog, every: Sequence[DecodeStats]) -> list[Finding]:
     lane = log.tap.lane
     gaps = [(lane.stall_s, lane.stall_line)] if lane is not None and lane.decoded > 1 else []
     if not _decodes_only(log):
-        stalls = [stats.largest_stall for stats in every if stats.largest_stall is not None]
-        gaps += [(stall.seconds, _example(every, "last")) for stall in stalls]
+        stalls = [stats.longest_stall_s for stats in every if stats.longest_stall_s is not None]
+        gaps += [(stall_s, _example(every, "last")) for stall_s in stalls]
     if not gaps:
         return []
     longest_s, line = max(gaps)

@@ -4,8 +4,8 @@ and when the server last spoke at all."""
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 
+from ppagent.sglang.logs.clock import seconds_of
 from ppagent.sglang.logs.marks import any_of
 from ppagent.sglang.logs.prefix import Ranks, Unwrapped, parse_ranks, unwrap
 
@@ -71,12 +71,12 @@ class LaunchTap:
 
     marked: dict[str, bytes] = field(default_factory=dict)
     lanes: dict[Ranks, Lane] = field(default_factory=dict)
-    last_remark: str = ""
+    last_remark: bytes = b""
     """Time of the last line that is neither a batch nor an HTTP access; a failed health check counts."""
 
-    last_gone: str = ""
+    last_gone: bytes = b""
     """Time of the last line that tells of a request given up by its client."""
-    last_idle: str = ""
+    last_idle: bytes = b""
     """Time of the last line that only a server without work says."""
 
     @property
@@ -147,7 +147,7 @@ class LogTap:
                 if mark in line:
                     self._mark(name, line)
         if line[:1] == b"[" and line[1:5].isdigit():
-            current, at = self.launches[-1], line[1:20].decode("ascii", errors="replace")
+            current, at = self.launches[-1], line[1:20]
             current.last_remark = at
             if (b"bort" in line or b"isconnected" in line) and _GONE.search(line[:LONGEST_LOOKED_AT]):
                 current.last_gone = at
@@ -165,8 +165,5 @@ class LogTap:
     def _seconds(self, stamp: bytes) -> float | None:
         if stamp != self._stamp:
             self._stamp = stamp
-            try:
-                self._now_s = datetime.fromisoformat(stamp.decode("ascii")).timestamp()
-            except (ValueError, UnicodeDecodeError):
-                self._now_s = None
+            self._now_s = seconds_of(stamp)
         return self._now_s

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from ppagent.evidence.evidence import FactValue, Finding
+from ppagent.sglang.logs.clock import time_of
 from ppagent.sglang.logs.summary import RankSeen, Stretch, Tally
 from ppagent_tools.log_reading import HostLog, Logs, stage_label
 
@@ -90,7 +91,7 @@ def _ended_running(log: HostLog) -> bool | None:
     hung = [t.first[0].at for kind in _HANGS if (t := stretch.troubles.get(kind)) is not None]
     if any(at is None or at >= ended for at in hung):
         return bool(busy)
-    remark = _moment(log.tap.last_remark)
+    remark = time_of(log.tap.last_remark)
     if not busy or remark is None or _given_up(log, ended):
         return False
     return remark - ended >= timedelta(seconds=GOES_ON_S)
@@ -99,20 +100,13 @@ def _ended_running(log: HostLog) -> bool | None:
 def _given_up(log: HostLog, ended: datetime) -> bool:
     """Whether what ran at the last batch was given up by its clients at about that time, or the server said afterwards
     that it holds nothing. Clients that give up much later do so because nothing comes."""
-    gone, idle = _moment(log.tap.last_gone), _moment(log.tap.last_idle)
+    gone, idle = time_of(log.tap.last_gone), time_of(log.tap.last_idle)
     soon = gone is not None and timedelta() <= gone - ended < timedelta(seconds=SILENT_S)
     return soon or (idle is not None and idle >= ended)
 
 
 def _last_line(stretch: Stretch) -> str:
     return next((stats.examples["last"] for stats in stretch.decode if "last" in stats.examples), "")
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return None
 
 
 def _text(at: datetime | None) -> str | None:

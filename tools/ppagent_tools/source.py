@@ -145,7 +145,7 @@ def _package(tree: SourceTree | None) -> Package | None:
 
 
 def _named(facts: SchedulerFacts) -> dict[str, SourceFact[FactValue]]:
-    """The facts that are plain values, by name; `graph_tiers` is for the models of memory."""
+    """The scheduler's facts by name."""
     live = facts.live_keys
     flag = facts.slot_limit_key
     return {

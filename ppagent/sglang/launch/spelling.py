@@ -20,8 +20,3 @@ def canonical_dest(name: str) -> str:
     """The server-args field of a flag or field in any spelling: `--pp`, `pipeline_parallel_size` -> `pp_size`."""
     dest = name.partition("=")[0].strip().lstrip("-").replace("-", "_")
     return _CANONICAL.get(dest, dest)
-
-
-def canonical_flag(name: str) -> str:
-    """The flag by which two spellings are compared: `--tensor-parallel-size` and `tp_size` are both `--tp-size`."""
-    return "--" + canonical_dest(name).replace("_", "-")

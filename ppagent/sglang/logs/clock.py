@@ -22,10 +22,12 @@ class Clock:
         """Move to `stamp` (`YYYY-MM-DD HH:MM:SS`); one that is no time, or goes back, changes nothing."""
         self.stamp = stamp
         minute = stamp[:16]
+        if minute != self._minute:
+            minute_s = seconds_of(minute)
+            if minute_s is None:
+                return
+            self._minute, self._minute_s = minute, minute_s
         try:
-            if minute != self._minute:
-                at = datetime.fromisoformat(minute.decode("ascii"))
-                self._minute, self._minute_s = minute, (at - _EPOCH).total_seconds()
             now_s = self._minute_s + int(stamp[17:19])
         except ValueError:
             return
@@ -35,6 +37,22 @@ class Clock:
             if now_s - self.now_s > self.quiet_s:
                 self.quiet_s = now_s - self.now_s
             self.now_s = now_s
+
+
+def time_of(stamp: bytes) -> datetime | None:
+    """The time that `YYYY-MM-DD HH:MM:SS` or its beginning gives; None where it is no time, or one of a named zone: the
+    log has none, so that comes of two lines written into one another."""
+    try:
+        at = datetime.fromisoformat(stamp.decode("ascii"))
+    except ValueError:
+        return None
+    return at if at.tzinfo is None else None
+
+
+def seconds_of(stamp: bytes) -> float | None:
+    """The same in seconds since 1970, of the server's local time as if it were UTC."""
+    at = time_of(stamp)
+    return None if at is None else (at - _EPOCH).total_seconds()
 
 
 def moment(seconds: float) -> datetime:

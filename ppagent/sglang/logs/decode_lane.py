@@ -7,13 +7,13 @@ layout goes through `parse_batch` and the same counters.
 import math
 import re
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from ppagent.sglang.logs.batches import DecodeBatch, parse_batch
 from ppagent.sglang.logs.clock import Clock, moment
 from ppagent.sglang.logs.prefix import Ranks, parse_line
 from ppagent.sglang.logs.series import Counts, Series, Spread, median, spread_of
-from ppagent.sglang.logs.summary import DecodeStats, Gap, Level, RankSeen
+from ppagent.sglang.logs.summary import DecodeStats, Level
 
 IDLE_AFTER_S = 5.0
 IDLE_INTERVALS = 5.0
@@ -38,7 +38,7 @@ class DecodeLane:
     `line` is the line without wrappers and milliseconds (its time stands at 1:20), `raw` what the log holds.
     """
 
-    def __init__(self, ranks: Ranks, clock: Clock, last_seen: Callable[[], tuple[RankSeen, ...]]) -> None:
+    def __init__(self, ranks: Ranks, clock: Clock) -> None:
         self.ranks = ranks
         self.lines = 0
         self.half_lines = 0
@@ -46,7 +46,6 @@ class DecodeLane:
         self.prefills_between = 0
         self.prefills = 0
         self._clock = clock
-        self._last_seen = last_seen
         self._in_graph, self._outside, self._unknown = Counts(), Counts(), Counts()
         self._parts = {b"True": self._in_graph, b"False": self._outside, b"None": self._unknown}
         self._by_graph = {graph: part.counts for graph, part in self._parts.items()}
@@ -61,11 +60,8 @@ class DecodeLane:
         self._left_out = 0
         self._samples_left = _RATE_SAMPLES
         self._intervals: dict[float, int] = {}
-        self._first_s: float | None = None
         self._last_s: float | None = None
-        self._gap: Gap | None = None
-        self._stall: Gap | None = None
-        self._gap_s = self._stall_s = 0.0
+        self._stall_s: float | None = None
 
     def take(self, line: bytes, raw: bytes) -> None:
         """Count a decode line."""
@@ -129,7 +125,6 @@ class DecodeLane:
         """Note the time since the last line of another second."""
         last_s, self._last_s = self._last_s, now_s
         if last_s is None or now_s is None:
-            self._first_s = now_s
             self._clock.quiet_s = math.inf
             return
         interval_s = now_s - last_s
@@ -137,12 +132,8 @@ class DecodeLane:
             self._intervals[interval_s] += 1
         except KeyError:
             self._intervals[interval_s] = 1
-        if interval_s > self._gap_s:
-            self._gap_s = interval_s
-            self._gap = Gap(moment(last_s), moment(now_s), self.prefills_between, self._last_seen())
-        if interval_s > self._stall_s and not self.prefills_between:
-            self._stall_s = interval_s
-            self._stall = Gap(moment(last_s), moment(now_s), 0, self._last_seen())
+        if not self.prefills_between:
+            self._stall_s = max(self._stall_s or 0.0, interval_s)
 
     def _judge(self) -> None:
         """Decide which lines with silence before them stood after an idle gap, from the intervals seen so far."""
@@ -174,10 +165,8 @@ class DecodeLane:
         if not self.lines:
             return None
         self._judge()
-        tables = [counts.table() for counts in (self._in_graph, self._outside, self._unknown)]
-        in_graph, outside, _ = tables
-        queue = self._queue.table()
-        running = {value: sum(table.get(value, 0) for table in tables) for value in sorted(set().union(*tables))}
+        in_graph, outside, queue = self._in_graph.table(), self._outside.table(), self._queue.table()
+        running = self._running()
         return DecodeStats(
             ranks=self.ranks,
             lines=self.lines,
@@ -192,8 +181,7 @@ class DecodeLane:
             tail=self.recent(),
             left_out=self._left_out,
             interval_s=self._interval_spread(),
-            largest_gap=self._gap,
-            largest_stall=self._stall,
+            longest_stall_s=self._stall_s,
             graph_label=_label(self.last),
             graph_true=sum(in_graph.values()),
             graph_false=sum(outside.values()),
@@ -201,10 +189,14 @@ class DecodeLane:
             min_running_outside_graph=int(min(outside)) if outside else None,
             accept_len=self._accept_len.mean,
             accept_rate=self._accept_rate.mean,
-            first_at=None if self._first_s is None else moment(self._first_s),
             last_at=None if self._last_s is None else moment(self._last_s),
             examples=self._examples(running),
         )
+
+    def _running(self) -> dict[float, int]:
+        """How often each number of running requests was printed, with a graph, without one or unsaid."""
+        tables = [counts.table() for counts in (self._in_graph, self._outside, self._unknown)]
+        return {value: sum(table.get(value, 0) for table in tables) for value in sorted(set().union(*tables))}
 
     def _examples(self, running: dict[float, int]) -> dict[str, str]:
         parts = (self._in_graph, self._outside, self._unknown)

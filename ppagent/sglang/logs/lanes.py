@@ -78,7 +78,7 @@ class Lanes:
             if lane is not None:
                 self.half_lines += lane[0].half_lines + lane[1].half_lines
             clock = Clock()
-            decode = DecodeLane(ranks, clock, self.last_seen)
+            decode = DecodeLane(ranks, clock)
             self._lanes[ranks.dp] = decode, PrefillLane(decode, clock)
         self._assign()
 
@@ -116,7 +116,7 @@ class Lanes:
             known = latest.get(slot.ranks)
             if slot.last and (known is None or slot.number > known.number):
                 latest[slot.ranks] = slot
-        found = [RankSeen(ranks, parse_line(slot.last[:96]).at, slot.number) for ranks, slot in latest.items()]
+        found = [RankSeen(ranks, parse_line(slot.last[:96]).at) for ranks, slot in latest.items()]
         return tuple(sorted(found, key=lambda seen: (seen.ranks.dp or 0, *_order(seen.ranks))))
 
     def last_number(self) -> int:

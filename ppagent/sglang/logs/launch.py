@@ -36,7 +36,6 @@ class Launch:
         self._facts: list[Fact] = []
         self._dropped = 0
         self._has_args = False
-        self._first = b""
         self._last = b""
         self._front_end_at: datetime | None = None
         # What a launcher says before its arguments belongs to the launch that follows; see `following`.
@@ -62,7 +61,6 @@ class Launch:
 
     def heard(self, line: bytes) -> None:
         """Note a prefixed line's time."""
-        self._first = self._first or line[:128]
         self._last = line[:128]
 
     def heard_at_last(self, line: bytes) -> None:
@@ -139,7 +137,6 @@ class Launch:
             troubles=self._troubles.tallies(),
             last_seen=seen,
             occupancy_percent=self.lanes.occupancy_percent(),
-            first_at=parse_line(self._first).at,
             last_at=max((at for at in times if at is not None), default=None),
             notes=self._notes(),
         )

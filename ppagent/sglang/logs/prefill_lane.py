@@ -109,6 +109,5 @@ class PrefillLane:
             pending_tokens=self._pending.spread(),
             input_tokens_per_s=self._rates.spread(),
             longest_run=self._longest_run,
-            longest_run_at=parse_line(self._longest_run_line).at,
             examples=texts(examples.items()),
         )

@@ -180,14 +180,3 @@ STARTUP_FACTS: tuple[tuple[bytes, Callable[[LogLine], Fact | None]], ...] = (
     (b"Mamba Cache is allocated", _mamba),
     (b"The server is fired up and ready", _ready),
 )
-
-
-def startup_fact(line: LogLine) -> Fact | None:
-    """The start-up fact a line states; None for any other line."""
-    data = line.message.encode("utf-8", "replace")
-    for mark, read in STARTUP_FACTS:
-        if mark in data:
-            fact = read(line)
-            if fact is not None:
-                return fact
-    return None

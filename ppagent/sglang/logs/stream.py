@@ -23,14 +23,9 @@ class ByteStream(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-def lines_of(stream: ByteStream, longest: int = LONGEST_LINE) -> Iterator[bytes]:
-    """The lines of a stream without their ends. One that has not ended after `longest` bytes is cut there, its rest
-    passed over, so that memory stays bounded."""
-    for batch in _batches_of(stream, longest):
-        yield from batch
-
-
-def _batches_of(stream: ByteStream, longest: int) -> Iterator[list[bytes]]:
+def batches_of_lines(stream: ByteStream, longest: int = LONGEST_LINE) -> Iterator[list[bytes]]:
+    """The lines of a stream without their ends, some at a time. One that has not ended after `longest` bytes is cut
+    there, its rest passed over, so that memory stays bounded."""
     rest, skipping = b"", False
     while chunk := stream.read(_CHUNK):
         lines = (rest + chunk).split(b"\n")
@@ -50,7 +45,7 @@ def _batches_of(stream: ByteStream, longest: int) -> Iterator[list[bytes]]:
 
 def read_log_stream(stream: ByteStream) -> LogSummary:
     """Summarise a log from any byte stream, at the best speed and in bounded memory."""
-    return _read(_batches_of(stream, LONGEST_LINE))
+    return _read(batches_of_lines(stream))
 
 
 def read_log(lines: Iterable[bytes]) -> LogSummary:
@@ -81,12 +76,6 @@ def _read(batches: Iterable[Iterable[bytes]]) -> LogSummary:
                 known = reader.launch.lanes.by_key.get
     reader.launch.heard_at_last(access)
     return reader.summary(number)
-
-
-def read_log_text(text: bytes | str) -> LogSummary:
-    """Summarise a log held in memory."""
-    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
-    return read_log(data.removesuffix(b"\n").split(b"\n") if data else ())
 
 
 class _Reader:

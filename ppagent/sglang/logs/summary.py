@@ -29,26 +29,10 @@ def slots_shown(interval: int, slots: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RankSeen:
-    """The last batch line of a rank. `line` is its number in the log, which orders lines of one second."""
+    """When a rank printed its last batch line."""
 
     ranks: Ranks
     at: datetime | None
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """The time between two decode lines, the prefill lines between them, and the ranks' last lines when it ended."""
-
-    begin: datetime
-    end: datetime
-    prefills: int = 0
-    last_seen: tuple[RankSeen, ...] = ()
-
-    @property
-    def seconds(self) -> float:
-        """How long it was."""
-        return (self.end - self.begin).total_seconds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +50,9 @@ class DecodeStats:
     `running_counts` is how often each `#running-req` was printed (the fill of the logged slots), `recent_running` the
     last values in order; `queue_share` the share of lines with a queue. `tokens_per_s` is the scheduler's generation
     throughput, all slots together, without the `left_out` lines after idle; `tail` the level of the last 20 lines.
-    `largest_stall` is the largest gap without a prefill line in it: no request came, so the old ones stood still (or,
-    on a decode server of a prefill/decode pair, there were none). `graph_true` and `graph_false` count lines by the
-    graph field. `examples` holds one verbatim line for what stands out: `running_p50`,
+    `longest_stall_s` is the longest time between two lines without a prefill line in it: no request came, so the old
+    ones stood still (or, on a decode server of a prefill/decode pair, there were none). `graph_true` and `graph_false`
+    count lines by the graph field. `examples` holds one verbatim line for what stands out: `running_p50`,
     `running_max`, `queue_max`, `usage_max`, `tokens_per_s_p50`, `graph_true`, `graph_false`, `first`, `last`.
     """
 
@@ -85,8 +69,7 @@ class DecodeStats:
     tail: Level | None = None
     left_out: int = 0
     interval_s: Spread | None = None
-    largest_gap: Gap | None = None
-    largest_stall: Gap | None = None
+    longest_stall_s: float | None = None
     graph_label: str | None = None
     graph_true: int = 0
     graph_false: int = 0
@@ -94,7 +77,6 @@ class DecodeStats:
     min_running_outside_graph: int | None = None
     accept_len: float | None = None
     accept_rate: float | None = None
-    first_at: datetime | None = None
     last_at: datetime | None = None
     examples: Mapping[str, str] = field(default_factory=dict)
 
@@ -122,7 +104,6 @@ class PrefillStats:
     pending_tokens: Spread | None = None
     input_tokens_per_s: Spread | None = None
     longest_run: int = 0
-    longest_run_at: datetime | None = None
     examples: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -176,7 +157,6 @@ class Stretch:
     troubles: Mapping[str, Tally] = field(default_factory=dict)
     last_seen: tuple[RankSeen, ...] = ()
     occupancy_percent: Mapping[int, float] = field(default_factory=dict)
-    first_at: datetime | None = None
     last_at: datetime | None = None
     notes: tuple[str, ...] = ()
 
@@ -185,11 +165,6 @@ class Stretch:
         """Mean generation throughput, DP ranks added up."""
         means = [stats.tokens_per_s.mean for stats in self.decode if stats.tokens_per_s is not None]
         return sum(means) if means else None
-
-    @property
-    def silent_first(self) -> RankSeen | None:
-        """The rank whose last batch line is the oldest: where to look first after a hang."""
-        return min(self.last_seen, key=lambda seen: (seen.at or datetime.max, seen.line), default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
-from ppagent.sglang.scheduler_facts.graphs import GraphTier
-
 T = TypeVar("T")
 Origin = Literal["tree", "table by version"]
 SlotRule = Literal["pp_size", "pp_size + pp_async_batch_depth"]
@@ -39,12 +37,11 @@ class SchedulerFacts:
     slots: SourceFact[SlotRule]
     """How many micro-batch slots there are."""
     default_slot_limit: SourceFact[str]
-    """Requests a slot takes when the limit is unset, as an expression of the resolved arguments."""
+    """Requests a slot takes when the limit is unset, as an expression of the resolved arguments: it divides by the
+    stages, not by the slots."""
     has_async_depth: SourceFact[bool]
     """Whether --pp-async-batch-depth exists."""
     layer_split: SourceFact[SplitRule]
-    graph_tiers: SourceFact[tuple[GraphTier, ...]]
-    """Largest default decode graph and default prefill chunk by GPU memory."""
     live_keys: SourceFact[tuple[str, ...]]
     """What POST /set_internal_state takes."""
     live_answer_is_true: SourceFact[bool]
@@ -56,11 +53,3 @@ class SchedulerFacts:
     def slot_limit_flag(self) -> str:
         """The launch flag of the slot limit in this version."""
         return "--" + self.slot_limit_key.value.replace("_", "-")
-
-    def slot_count(self, pp_size: int, async_depth: int = 0) -> int:
-        """Number of slots; the depth counts only where the version has it."""
-        return pp_size + (async_depth if self.slots.value != "pp_size" else 0)
-
-    def default_limit(self, max_running_requests: int, pp_size: int) -> int:
-        """The slot limit the scheduler sets itself. It divides by stages, not by slots."""
-        return max(max_running_requests // pp_size, 1)

@@ -9,7 +9,6 @@ from ppagent.sglang.flags.source import SourceTree, read_version
 from ppagent.sglang.scheduler_facts import scheduler
 from ppagent.sglang.scheduler_facts.code import Place, open_tree
 from ppagent.sglang.scheduler_facts.facts import SchedulerFacts, SourceFact, T
-from ppagent.sglang.scheduler_facts.graphs import read_tiers
 from ppagent.sglang.scheduler_facts.table import Table
 from ppagent.sglang.versions import NEWEST_KNOWN, OLDEST_KNOWN, parse_version, release
 
@@ -48,7 +47,6 @@ def _with_tree(facts: SchedulerFacts, tree: SourceTree) -> SchedulerFacts:
         default_slot_limit=_from_tree(facts.default_slot_limit, rule),
         has_async_depth=_from_tree(facts.has_async_depth, scheduler.read_async_depth(tree)),
         layer_split=_from_tree(facts.layer_split, scheduler.read_layer_split(tree)),
-        graph_tiers=_from_tree(facts.graph_tiers, read_tiers(tree)),
         live_keys=_from_tree(facts.live_keys, scheduler.read_live_keys(tree)),
         live_answer_is_true=_from_tree(facts.live_answer_is_true, scheduler.read_live_answer(tree)),
         slot_limit_key=_from_tree(facts.slot_limit_key, key),

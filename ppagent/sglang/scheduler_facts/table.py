@@ -6,43 +6,12 @@ from packaging.version import Version
 
 from ppagent.sglang.scheduler_facts.era import since
 from ppagent.sglang.scheduler_facts.facts import LIMIT_RULE, SchedulerFacts, SlotRule, SourceFact, SplitRule, T
-from ppagent.sglang.scheduler_facts.graphs import GraphTier
 
 _SCHEDULER = "srt/managers/scheduler.py"
 _PP_LOOP = "srt/managers/scheduler_pp_mixin.py"
 _INTERNAL_STATE = "srt/managers/scheduler_components/internal_state.py"
 _THRESHOLDS = ("speculative_accept_threshold_single", "speculative_accept_threshold_acc")
 _DSPARK = ("dspark_force_budget_frac", "dspark_clear_info_records")
-_LARGE = (
-    GraphTier(60 * 1024, 32, 160, 4096),
-    GraphTier(90 * 1024, 256, 512, 8192),
-    GraphTier(160 * 1024, 256, 512, 8192),
-    GraphTier(None, 512, 512, 16384),
-)
-_TIERS = (
-    ("0.5.20", (GraphTier(20 * 1024, 8, 8, 2048), GraphTier(35 * 1024, 48, 160, 4096), *_LARGE)),
-    ("0.5.4.post1", (GraphTier(20 * 1024, 8, 8, 2048), GraphTier(35 * 1024, 24, 80, 2048), *_LARGE)),
-    ("0.5.3", (GraphTier(20 * 1024, 8, 8, 2048), GraphTier(35 * 1024, 16, 80, 2048), *_LARGE)),
-    (
-        "0.4.7.post1",
-        (
-            GraphTier(35 * 1024, 8, 80, 2048),
-            GraphTier(90 * 1024 + 1, 160, 160, 8192),
-            GraphTier(160_000 + 1, 256, 256, 8192),
-            GraphTier(None, 512, 512, 16384),
-        ),
-    ),
-    (
-        "0.4.7",
-        (
-            GraphTier(25_000, 8, 80, 2048),
-            GraphTier(96 * 1024 + 1, 160, 160, 8192),
-            GraphTier(180_000 + 1, 256, 256, 8192),
-            GraphTier(None, 512, 512, 16384),
-        ),
-    ),
-)
-"""First version of each set. Up to 0.5.2 the size lists are in `srt/model_executor/cuda_graph_runner.py`."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +29,6 @@ class Table:
             default_slot_limit=self._fact(LIMIT_RULE, _SCHEDULER, self._limit_function()),
             has_async_depth=self._fact(self._is("0.5.7"), *self._declaration()),
             layer_split=self.layer_split(),
-            graph_tiers=self.graph_tiers(),
             live_keys=self.live_keys(),
             live_answer_is_true=self._fact(self._is("0.5.15"), *self._setter()),
             slot_limit_key=self._fact(self._key(), _SCHEDULER, self._limit_function()),
@@ -75,12 +43,6 @@ class Table:
     def layer_split(self) -> SourceFact[SplitRule]:
         rule: SplitRule = "one more on the last stages" if self._is("0.5.6") else "remainder on the last stage"
         return self._fact(rule, "srt/distributed/utils.py", "get_pp_indices")
-
-    def graph_tiers(self) -> SourceFact[tuple[GraphTier, ...]]:
-        tiers = next((tiers for first, tiers in _TIERS if self._is(first)), _TIERS[-1][1])
-        file = "srt/arg_groups/memory_hook.py" if self._is("0.5.19") else "srt/server_args.py"
-        name = "handle_gpu_memory_settings" if self._is("0.5.19") else "_handle_gpu_memory_settings"
-        return self._fact(tiers, file, name if self._is("0.5.3") else "__post_init__")
 
     def live_keys(self) -> SourceFact[tuple[str, ...]]:
         keys = (self._key(), *_THRESHOLDS, *(_DSPARK if self._is("0.5.16") else ()))

@@ -154,11 +154,3 @@ def run(
     end = End.CUT if cut else running.end
     seconds = time.monotonic() - began
     return Ran(tuple(argv), end, running.exit, b"".join(kept[False]), b"".join(kept[True]), seconds)
-
-
-def read_file(link: Link, path: str, *, timeout_s: float = 10.0, limit: int = LARGEST_OUTPUT) -> bytes:
-    """A file of the host. Raises ToolError with what the host said where it cannot be read whole."""
-    ran = run(link, ["cat", "--", path], timeout_s=timeout_s, limit=limit)
-    if not ran.ok:
-        raise ToolError(f"{path} of {link.name} cannot be read: {ran.complaint}")
-    return ran.stdout
