@@ -76,7 +76,7 @@ class Installed:
         return cls(
             version=version,
             flags=flags,
-            launch=_launch(facts.text("launch.command"), flags.catalogue if flags is not None else None),
+            launch=launch_of(facts.text("launch.command"), flags.catalogue if flags is not None else None),
             layers=int(layers) if layers else None,
             architectures=tuple(str(a) for a in facts.items("model.architectures")),
             gpu=names[0] if names else facts.text("stated.gpu_model"),
@@ -145,7 +145,8 @@ def _reachable(host: str | None) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _launch(text: str | None, catalogue: Catalogue | None) -> LaunchCommand | None:
+def launch_of(text: str | None, catalogue: Catalogue | None) -> LaunchCommand | None:
+    """The launch command in a text; None where there is none."""
     if not text:
         return None
     try:

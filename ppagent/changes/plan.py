@@ -9,6 +9,7 @@ from ppagent.changes.alternative import single_request
 from ppagent.changes.commands import Installed, live_command, relaunch_command
 from ppagent.changes.forecasts import forecast
 from ppagent.changes.merge import Step, steps_of
+from ppagent.changes.nodes import spread_of
 from ppagent.changes.proposal import Plan, Predicted, Proposal
 from ppagent.changes.spelling import lever_name, spell
 from ppagent.changes.waterfall import waterfall
@@ -100,6 +101,7 @@ def _proposal(proposal_id: str, step: Step, installed: Installed, facts: Facts) 
         case "operator":
             command = first.title
     odd, cites = _odd_flags(step, installed)
+    spread = spread_of(first.kind, step.change, installed, facts)
     return Proposal(
         id=proposal_id,
         causes=tuple(dict.fromkeys(r.cause for r in step.remedies)),
@@ -110,9 +112,11 @@ def _proposal(proposal_id: str, step: Step, installed: Installed, facts: Facts) 
         command=command,
         diff=diff,
         predicted=forecast(step.change, facts),
-        risks=tuple(dict.fromkeys((*odd, *beside, *(risk for r in step.remedies for risk in r.risks)))),
+        risks=tuple(dict.fromkeys((*odd, *beside, *spread.risks, *(risk for r in step.remedies for risk in r.risks)))),
         verify="; ".join(dict.fromkeys(r.verify for r in step.remedies if r.verify)),
         rollback=_rollback(step, installed),
+        host=spread.host,
+        elsewhere=spread.elsewhere,
     )
 
 

@@ -22,6 +22,14 @@ class Predicted:
 
 
 @dataclass(frozen=True)
+class Elsewhere:
+    """What to run on another node of the same deployment."""
+
+    host: str
+    command: str
+
+
+@dataclass(frozen=True)
 class Proposal:
     """One step to take. `change` and `command` use the spellings of the installed version."""
 
@@ -38,6 +46,18 @@ class Proposal:
     risks: tuple[str, ...] = ()
     verify: str = ""
     rollback: str = ""
+    host: str = ""
+    """Where to run `command`, in a deployment of several nodes; empty for a server on one host."""
+    elsewhere: tuple[Elsewhere, ...] = ()
+    """The whole new launch command of every other node."""
+
+    @property
+    def commands(self) -> str:
+        """All there is to run, each node's under a comment with its host."""
+        if not self.host:
+            return self.command
+        each = (Elsewhere(self.host, self.command), *self.elsewhere)
+        return "\n".join(f"# on {one.host}\n{one.command}" for one in each if one.command)
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,13 @@ class PredictedPart(_Part):
     high: float
 
 
+class ElsewherePart(_Part):
+    """The command of another node of the same deployment."""
+
+    host: str
+    command: str
+
+
 class ProposalPart(_Part):
     id: str
     causes: tuple[str, ...]
@@ -70,6 +77,9 @@ class ProposalPart(_Part):
     risks: tuple[str, ...]
     verify: str
     rollback: str
+    host: str
+    """Where to run `command`, in a deployment of several nodes; else empty."""
+    elsewhere: tuple[ElsewherePart, ...]
 
 
 class WaterfallPart(_Part):

@@ -21,6 +21,7 @@ from ppagent.model.waterfall import Step as Bar
 from ppagent.report.exhibits import Exhibit, exhibit_of
 from ppagent.report.headline import headline, provenance
 from ppagent.report.next_command import next_command
+from ppagent.report.nodes import nodes_told
 from ppagent.report.own import own_statements
 from ppagent.report.pictures.figures import Figures, figures_of
 from ppagent.report.plain import plain
@@ -110,6 +111,8 @@ class Document:
     run_next: Note | None = None
     """The one command to run next, and what it does, where the evidence does not suffice."""
     question: str = ""
+    nodes: str = ""
+    """Which host is which node of a deployment of several, and which nodes are not in the report."""
     figures: Figures = Figures()
     exhibits: tuple[Exhibit, ...] = ()
 
@@ -156,6 +159,7 @@ def document_of(found: Investigation) -> Document:
         footer=plain(_footer(found)),
         run_next=_run_next(found),
         question=plain(found.question),
+        nodes=plain(nodes_told(found)),
         figures=figures_of(found),
         exhibits=tuple(exhibit_of(e) for e in found.evidence),
     )

@@ -38,6 +38,8 @@ def _top(document: Document, known: frozenset[str]) -> str:
     parts = [f'<header class="top"><h1>{escape(name)}</h1><p class="dim">{escape(" · ".join(about))}</p>']
     if document.provenance:
         parts.append(f'<p class="provenance"><b>Provenance</b> {escape(document.provenance)}</p>')
+    if document.nodes:
+        parts.append(f'<p class="dim">{escape(document.nodes)}</p>')
     if document.question:
         parts.append(f'<blockquote class="question">{escape(document.question)}</blockquote>')
     kind = document.verdict.lower().replace(" ", "-")

@@ -16,6 +16,7 @@ from ppagent.report.contract import (
     Contract,
     CostPart,
     DeniedPart,
+    ElsewherePart,
     EvidencePart,
     HypothesisPart,
     MissingPart,
@@ -152,6 +153,8 @@ def _proposal(proposal: Proposal) -> ProposalPart:
         risks=proposal.risks,
         verify=proposal.verify,
         rollback=proposal.rollback,
+        host=proposal.host,
+        elsewhere=tuple(ElsewherePart(host=each.host, command=each.command) for each in proposal.elsewhere),
     )
 
 

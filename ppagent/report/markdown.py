@@ -19,9 +19,10 @@ def as_markdown(document: Document) -> str:
 def _lines(document: Document) -> Iterator[str]:
     yield f"# {escaped(document.headline)}"
     yield ""
-    if document.provenance:
-        yield f"*{escaped(document.provenance)}*"
-        yield ""
+    for about in (document.provenance, document.nodes):
+        if about:
+            yield f"*{escaped(about)}*"
+            yield ""
     yield f"**{document.verdict}** {escaped(document.summary)}"
     yield ""
     yield from _table(document.causes)

@@ -72,7 +72,7 @@ def _step(proposal: Proposal, notes: tuple[Note, ...], before: Sequence[RemedyKi
         title=plain(proposal.title),
         causes=proposal.causes,
         cites=proposal.cites,
-        command="" if by_hand and proposal.command == proposal.title else plain_command(proposal.command),
+        command="" if by_hand and proposal.command == proposal.title else plain_command(proposal.commands),
         diff=plain_command(proposal.diff),
         notes=notes,
         predicted=proposal.predicted,

@@ -47,7 +47,9 @@ def tagged(says: str, cites: Sequence[str]) -> str:
 
 def _head(document: Document, width: int) -> list[Line]:
     lines = wrapped(document.headline, width, tone="title")
-    return lines + (wrapped(document.provenance, width, tone="dim") if document.provenance else [])
+    for about in (document.provenance, document.nodes):
+        lines += wrapped(about, width, tone="dim") if about else []
+    return lines
 
 
 def _verdict(document: Document, width: int) -> list[Line]:
