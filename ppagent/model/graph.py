@@ -13,7 +13,7 @@ from ppagent.model.fit import fit_line
 from ppagent.model.forecast import COLD_FLOOR, Forecast, throughput_forecast
 from ppagent.model.hardware import UNCHECKED
 from ppagent.model.levels import Level
-from ppagent.model.regime import pacing
+from ppagent.model.regime import pacing, wait_for_a_slot
 from ppagent.model.ring import Ring, Stage
 from ppagent.model.roofline import Roofline
 
@@ -143,7 +143,7 @@ def forecast_graph_and_spread(
     slowest, several = pacing(times_ms)
     regime = f"{slowest} pace{'' if several else 's'} the ring at {max(times_ms):.2f} ms of peak bandwidth a step"
     if running < concurrency:
-        regime = f"{concurrency - running} of {concurrency} requests wait for a slot: the limit caps the load; {regime}"
+        regime = f"{wait_for_a_slot(concurrency - running, concurrency)}: the limit caps the load; {regime}"
     floor = (COLD_FLOOR / 2 if case.lowest.measure == "throughput" else 0.0, 0.0)
     return throughput_forecast(concurrency, baseline, candidates, regime, _notes(case), floor=floor)
 
@@ -170,6 +170,7 @@ def _notes(case: GraphCase) -> tuple[str, ...]:
     else:
         low, high = case.efficiency()
         notes.append(f"kernels reach {low:.0%} to {high:.0%} of peak bandwidth, as at the best level")
+        notes += case.roofline.architecture.notes
         if "bandwidth_gb_per_s" in case.roofline.card.unchecked:
             notes.append(f"the bandwidth of {case.roofline.card.name} is {UNCHECKED}")
     return tuple(notes)

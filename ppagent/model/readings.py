@@ -35,14 +35,13 @@ class RunningPerSlot:
 
 @dataclass(frozen=True)
 class Reading:
-    """One hypothesis held against the levels. `says` is a sentence, `worst_error` the largest miss (share of X)."""
+    """One hypothesis held against the levels, in a sentence, and the filled slots it would mean."""
 
     hypothesis: str
     verdict: Verdict
     says: str
     fill_low: float | None = None
     fill_high: float | None = None
-    worst_error: float | None = None
 
 
 def curve_readings(levels: Sequence[Level], slots: int) -> Iterable[Reading]:
@@ -67,7 +66,7 @@ def _one_slot(levels: Sequence[Level], slots: int) -> Reading:
     if len(levels) == 2:
         return Reading(ONE_SLOT, Verdict.CANNOT_TELL, f"{formula}: two levels fit any line.", 1.0, 1.0)
     verdict = Verdict.FITS if error <= TOLERANCE else Verdict.REJECTED
-    return Reading(ONE_SLOT, verdict, f"{formula}, worst residual {error:.1%}.", 1.0, 1.0, error)
+    return Reading(ONE_SLOT, verdict, f"{formula}, worst residual {error:.1%}.", 1.0, 1.0)
 
 
 def _few_slots(levels: Sequence[Level], slots: int) -> Reading:
@@ -78,7 +77,7 @@ def _few_slots(levels: Sequence[Level], slots: int) -> Reading:
         return Reading(FEW_SLOTS, Verdict.REJECTED, f"No fill above one slot comes within {TOLERANCE:.0%}.")
     low, high = allowed[0], allowed[-1]
     says = f"A constant fill of up to {high:g} slots comes within {TOLERANCE:.0%} too: the levels do not exclude it."
-    return Reading(FEW_SLOTS, Verdict.FITS, says, low, high, worst_miss(levels, high, slots))
+    return Reading(FEW_SLOTS, Verdict.FITS, says, low, high)
 
 
 def _own_slots(levels: Sequence[Level], slots: int) -> Reading:
@@ -93,7 +92,7 @@ def _own_slots(levels: Sequence[Level], slots: int) -> Reading:
     )
     worst = max(abs(_measured(level) / predicted - 1) for level, predicted in misses)
     verdict = Verdict.FITS if worst <= 2 * TOLERANCE else Verdict.REJECTED
-    return Reading(OWN_SLOTS, verdict, says + ".", float(min(levels[-1].concurrency, slots)), float(slots), worst)
+    return Reading(OWN_SLOTS, verdict, says + ".", float(min(levels[-1].concurrency, slots)), float(slots))
 
 
 def _slow_stage(levels: Sequence[Level], slots: int) -> Reading:
@@ -112,13 +111,14 @@ def _slow_stage(levels: Sequence[Level], slots: int) -> Reading:
         worst = max(worst, abs(_measured(level) / predicted - 1))
         parts.append(f"C={level.concurrency} would give {predicted:.1f} tok/s (measured {_measured(level):.1f})")
     verdict = Verdict.FITS if worst <= 2 * TOLERANCE else Verdict.REJECTED
-    return Reading(OWN_SLOTS_SLOW_STAGE, verdict, says + ", ".join(parts) + ".", worst_error=worst)
+    return Reading(OWN_SLOTS_SLOW_STAGE, verdict, says + ", ".join(parts) + ".")
 
 
 def forced_reading(limit: int, at: int, slots: int) -> Reading:
     """The fill that a slot limit forces on `at` requests."""
     filled = filled_slots(at, 1.0, slots, limit)
-    says = f"A slot limit of {limit} forces {at} requests into at least {filled:g} of {slots} slots."
+    requests = f"{at} request{'' if at == 1 else 's'}"
+    says = f"A slot limit of {limit} forces {requests} into at least {filled:g} of {slots} slots."
     return Reading(FORCED, Verdict.FITS, says, filled, float(min(at, slots)))
 
 

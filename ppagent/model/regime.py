@@ -16,12 +16,17 @@ def queueing(concurrency: int, running_now: int, running: int) -> str:
     if not waiting_now and not waiting:
         return ""
     if not waiting:
-        return f"{waiting_now} of {concurrency} requests wait for a slot now, and none then; "
+        return f"{wait_for_a_slot(waiting_now, concurrency)} now, and none then; "
     before = f", {waiting_now} now" if waiting_now else ""
     return (
-        f"{waiting} of {concurrency} requests wait for a slot{before}: the limit caps the load, and a first token "
+        f"{wait_for_a_slot(waiting, concurrency)}{before}: the limit caps the load, and a first token "
         f"comes later by about {waiting / running:.2g} x the time of an answer; "
     )
+
+
+def wait_for_a_slot(waiting: int, concurrency: int) -> str:
+    """`1 of 8 requests waits for a slot`."""
+    return f"{waiting} of {concurrency} requests {'waits' if waiting == 1 else 'wait'} for a slot"
 
 
 def regime_of(ring: Ring, filled: int, running: int) -> str:
@@ -35,7 +40,13 @@ def regime_of(ring: Ring, filled: int, running: int) -> str:
     growing_ms = ring.latency_ms(1, running) - ring.latency_ms(filled, running)
     if filled > 1 and growing_ms < 0.1 * latency_ms:
         return "memory-bound: a turn hardly grows with the requests in a slot, so every token still pays the whole ring"
-    return f"latency-bound: a turn of {latency_ms:.1f} ms for {batch:.3g} requests a slot rules"
+    return f"latency-bound: a turn of {latency_ms:.1f} ms for {_requests(batch)} a slot rules"
+
+
+def _requests(count: float) -> str:
+    """`1 request`, `1.33 requests`."""
+    said = f"{count:.3g}"
+    return f"{said} request{'' if said == '1' else 's'}"
 
 
 def pacing(times: Sequence[float]) -> tuple[str, bool]:

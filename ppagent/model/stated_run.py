@@ -8,6 +8,7 @@ from statistics import fmean
 
 from ppagent.model.events import simulate
 from ppagent.model.forecast import Forecast, throughput_forecast
+from ppagent.model.regime import wait_for_a_slot
 from ppagent.model.ring import Ring
 from ppagent.model.tally import Outcome
 from ppagent.model.workload import Admission, Launch, Load
@@ -68,7 +69,7 @@ def forecast_run(run: StatedRun, draws: int = DRAWS) -> RunForecast:
     filled = fmean(outcome.filled for outcome in outcomes)
     regime = f"{filled:.1f} of {run.ring.slots} slots filled"
     if waiting:
-        regime += f", {waiting} of {run.load.clients} requests wait for a slot"
+        regime += f", {wait_for_a_slot(waiting, run.load.clients)}"
     return RunForecast(
         forecast=throughput_forecast(run.load.clients, closed, rates, regime),
         tokens_per_s=fmean(rates),

@@ -1,5 +1,9 @@
 """Commands by hand for what could not be had, and those that are run for commands.jsonl."""
 
+import shlex
+from collections.abc import Sequence
+
+from ppagent.targets.remote.servers import DEFAULT_PORT, option
 from ppagent.targets.target import Artifact
 
 _CARDS = (
@@ -11,8 +15,8 @@ _ON_CARDS = "gpu_uuid,pid,process_name,used_gpu_memory"
 _BY_HAND = {
     Artifact.LAUNCH: "ps -ww -o args= -p $(pgrep -of sglang)",
     Artifact.SERVER_LOG: "sglang serve ... 2>&1 | tee",
-    Artifact.SERVER_INFO: "curl -s localhost:30000/server_info",
-    Artifact.LOADS: "curl -s localhost:30000/v1/loads",
+    Artifact.SERVER_INFO: "/server_info",
+    Artifact.LOADS: "/v1/loads",
     Artifact.GPUS: f"timeout 10 nvidia-smi --query-gpu={_CARDS} --format=csv,nounits -l 1",
     Artifact.GPU_PROCESSES: f"nvidia-smi --query-compute-apps={_ON_CARDS} --format=csv,nounits",
     Artifact.TOPOLOGY: "nvidia-smi topo -m",
@@ -22,9 +26,10 @@ _BY_HAND = {
     Artifact.PACKAGES: "pip freeze",
     Artifact.DMESG: "sudo dmesg",
 }
-"""By artifact; what it prints belongs into the artifact's file. The rest is for ppagent on the host itself to read."""
+"""By artifact; what it prints belongs into the artifact's file; a path is asked of the server. The rest is for ppagent
+on the host itself to read."""
 ON_THE_HOST = "ppagent record local -o DIR"
-_METRICS = "curl -s localhost:30000/metrics"
+_METRICS = "/metrics"
 """Some seconds apart, with the server started with --enable-metrics."""
 
 ALSO_RUN = (
@@ -38,7 +43,27 @@ ALSO_RUN = (
 ALSO_RUN_S = 20.0
 
 
-def by_hand(artifact: Artifact | None, port: int | None) -> str:
-    """The command for an artifact, or for a scrape of /metrics, of the server on `port`."""
+def by_hand(artifact: Artifact | None, launch: str = "", port: int | None = None) -> str:
+    """The command for an artifact, or for a scrape of /metrics, of the server that `launch` started: it listens where
+    its `--host` and `--port` say, and maybe nowhere else. `port` counts more, where the user named it."""
     command = _METRICS if artifact is None else _BY_HAND.get(artifact, ON_THE_HOST)
-    return command if port is None else command.replace(":30000/", f":{port}/")
+    return _curl(command, _words(launch), port) if command.startswith("/") else command
+
+
+def _curl(path: str, words: Sequence[str], port: int | None) -> str:
+    said = option(words, "--port")
+    number = port or (int(said) if said.isdecimal() else DEFAULT_PORT)
+    host = option(words, "--host").strip("[]")
+    if host in ("", "0.0.0.0", "::"):
+        host = "localhost"
+    at, more = f"{host}:{number}{path}", ""
+    if ":" in host:
+        at, more = f"[{host}]:{number}{path}", "g"  # else curl reads the brackets as a range
+    return f"curl -s{more}k https://{at}" if option(words, "--ssl-certfile") else f"curl -s{more} {at}"
+
+
+def _words(launch: str) -> list[str]:
+    try:
+        return shlex.split(launch)
+    except ValueError:  # a quote that is never closed
+        return launch.split()

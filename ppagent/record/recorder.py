@@ -65,7 +65,7 @@ class Recorder:
         except CannotWrite as error:
             self._ended(End.UNWRITTEN, str(error))
         for step, host in pending:
-            self._outcome.lack(self._labels[host], step.name, f"not asked for: {self._outcome.why}", step.by_hand)
+            self._outcome.lack(self._labels[host], step.name, f"not asked for: {self._outcome.why}", step.by_hand(host))
         free()
         with suppress(CannotWrite):  # said already, and the one that was written at the beginning stands
             self._write_incident()
@@ -75,7 +75,7 @@ class Recorder:
         """Takes a step. A host whose connection is gone is not asked again: each question would wait in vain."""
         label = self._labels[host]
         if host in self._lost:
-            self._outcome.lack(label, step.name, self._lost[host], step.by_hand)
+            self._outcome.lack(label, step.name, self._lost[host], step.by_hand(host))
             return
         self._watch(f"{step.name} of {label}")
         try:
@@ -85,16 +85,17 @@ class Recorder:
         except PpagentError as error:
             if isinstance(error, LinkLost):
                 self._lost[host] = str(error)
-            self._not_had(step, label, error)
+            self._not_had(step, host, error)
 
-    def _not_had(self, step: Step, label: str, error: PpagentError) -> None:
+    def _not_had(self, step: Step, host: str, error: PpagentError) -> None:
+        label = self._labels[host]
         match error:
             case NotRecorded() if not self._live:
                 self._outcome.absent.append(f"{label} {step.name}")
             case NotRecorded() if step.name == Artifact.COMMANDS.value:
                 return
             case _:
-                self._outcome.lack(label, step.name, str(error), step.by_hand)
+                self._outcome.lack(label, step.name, str(error), step.by_hand(host))
 
     def _deployment(self) -> None:
         """What belongs to no host."""

@@ -1,21 +1,34 @@
-"""What a recording came to, for the person at the terminal: a line for each thing got, and for each that was not."""
+"""What a recording came to, for the person at the terminal: what there is, what is not and why, and what would give
+it."""
+
+from collections.abc import Iterator, Sequence
 
 from ppagent.evidence.quoting import without_controls
 from ppagent.record.commands import ON_THE_HOST
 from ppagent.record.outcome import Got, Lack, Outcome
+from ppagent.report.lines import wrapped
+from ppagent.report.room import columns
 
 _TOLD = ("` would give it", "` would tell", "; start it with `")
 """A reason that ends so says itself what would help."""
+BY_HAND = "By hand, on the server's host; what a command prints is the content of its file:"
 
 
 def summary(outcome: Outcome) -> str:
-    """The text, with a line's end."""
+    """The text, with a line's end: a line for each thing got, a paragraph for each that was not, then the commands to
+    copy, whole."""
     told: list[Got | Lack] = [*outcome.got, *outcome.lacks]
     width = max((len(_what(each)) for each in told), default=0)
     lines = [f"got      {_what(got):<{width}}  {_size(got)}" for got in outcome.got]
-    lines += [f"lacking  {_what(lack):<{width}}  {_why(lack)}" for lack in outcome.lacks]
-    lines += [f"not there: {', '.join(outcome.absent)}"] if outcome.absent else []
+    for lack in outcome.lacks:
+        lines += _filled(_why(lack), f"lacking  {_what(lack):<{width}}  ")
+    lines += _filled(", ".join(outcome.absent), "not there: ") if outcome.absent else []
+    lines += _commands(outcome.lacks)
     return without_controls("".join(f"{line.rstrip()}\n" for line in lines))
+
+
+def _filled(text: str, first: str) -> list[str]:
+    return [line.text for line in wrapped(text, columns(), first)]
 
 
 def _what(each: Got | Lack) -> str:
@@ -30,11 +43,28 @@ def _size(got: Got) -> str:
 
 
 def _why(lack: Lack) -> str:
-    """The reason in a line, and the command that would give it."""
-    why = " ".join(lack.why.split()).removesuffix(".")
-    if not lack.command or any(mark in why for mark in _TOLD):
-        return why
-    if lack.command == ON_THE_HOST:
-        return f"{why}; try `{lack.command}` on the host itself"
-    name = "metrics/1.prom" if lack.name == "metrics" else lack.name
-    return f"{why}; on the host: `{lack.command}`, into hosts/{lack.host}/{name}"
+    return " ".join(lack.why.split()).removesuffix(".")
+
+
+def _commands(lacks: Sequence[Lack]) -> Iterator[str]:
+    """What gives by hand that which no reason tells itself; a command that is too long beside its file stands below."""
+    open_ones = [lack for lack in lacks if lack.command and not _told(lack)]
+    to_copy = [(_file(lack), lack.command) for lack in open_ones if lack.command != ON_THE_HOST]
+    if to_copy:
+        yield from ("", *_filled(BY_HAND, ""))
+    width = max((len(file) for file, _ in to_copy), default=0)
+    for file, command in to_copy:
+        line = f"  {file:<{width}}  {command}"
+        yield from [line] if len(line) <= columns() else [f"  {file}", f"    {command}"]
+    if len(to_copy) < len(open_ones):
+        yield from ("", *_filled(f"All of it, on the host itself: {ON_THE_HOST}", ""))
+
+
+def _told(lack: Lack) -> bool:
+    """Whether the reason says itself what would help, or that the very program of the command is not there."""
+    why, program = _why(lack), lack.command.split()[0]
+    return any(mark in why for mark in _TOLD) or f"{program}’: No such file" in why
+
+
+def _file(lack: Lack) -> str:
+    return f"hosts/{lack.host}/{'metrics/1.prom' if lack.name == 'metrics' else lack.name}"

@@ -38,7 +38,7 @@ class Step:
 
     name: str
     take: Callable[[str], None]
-    by_hand: str = ""
+    by_hand: Callable[[str], str] = lambda _host: ""
 
 
 class Takes:
@@ -62,19 +62,23 @@ class Takes:
         """In the order in which they are taken."""
         for artifact in FIRST:
             yield self._plain(artifact)
-        yield Step("source", self._source, ON_THE_HOST)
+        yield Step("source", self._source, lambda _host: ON_THE_HOST)
         if isinstance(self._target, Commanded):
             yield Step("further commands", self._further_commands)
         yield self._plain(Artifact.COMMANDS)
-        yield Step(Artifact.SERVER_LOG.value, self._log, by_hand(Artifact.SERVER_LOG, self._port))
-        yield Step("metrics", self._metrics, by_hand(None, self._port))
+        yield Step(Artifact.SERVER_LOG.value, self._log, self._by_hand(Artifact.SERVER_LOG))
+        yield Step("metrics", self._metrics, self._by_hand(None))
         for artifact in LAST:
             yield self._plain(artifact)
         if self._live:
             yield Step("the log's newest lines", self._log_again)
 
     def _plain(self, artifact: Artifact) -> Step:
-        return Step(artifact.value, lambda host: self._text(host, artifact), by_hand(artifact, self._port))
+        return Step(artifact.value, lambda host: self._text(host, artifact), self._by_hand(artifact))
+
+    def _by_hand(self, artifact: Artifact | None) -> Callable[[str], str]:
+        """By host, once its launch was read."""
+        return lambda host: by_hand(artifact, self.texts.get((host, Artifact.LAUNCH), ""), self._port)
 
     def _text(self, host: str, artifact: Artifact) -> None:
         text = masked(artifact.value, self._target.text(host, artifact))

@@ -2,6 +2,7 @@
 
 from ppagent.agent.approvals import GRADE_MEANS
 from ppagent.agent.investigation import Investigation
+from ppagent.causes.ends import end_of
 
 ON_THE_SERVER = "`local` in its place on the server's own machine"
 READS = "reads log, launch command, metrics and cards of the running server, and changes nothing"
@@ -15,13 +16,19 @@ def next_command(found: Investigation) -> tuple[str, str]:
         wants_load = found.target_name != "pasted text" and _first_tool(found).startswith("bench")
         if wants_load:
             return "ppagent bench ssh://HOST", f"measures the server under one load after another; {ON_THE_SERVER}"
-        return "ppagent diagnose ssh://HOST", f"{READS}; {ON_THE_SERVER}"
+        return "ppagent diagnose ssh://HOST", f"{_when(found)}: it {READS}; {ON_THE_SERVER}"
     where = "local" if found.target_kind == "local" else f"ssh://{found.target_name}"
     if _first_tool(found).startswith("bench"):
         return f"ppagent bench {where}", "measures the server under one load after another; asks before it begins"
     if found.next_probes and found.next_probes[0].grade == 3:
         return f"ppagent diagnose {where} --ceiling 3", "looks deeper, which disturbs the server for moments"
     return f"ppagent diagnose {where}", f"once more while the usual load is on: it {READS}"
+
+
+def _when(found: Investigation) -> str:
+    """A server without load shows nothing of what makes it slow, and one that ended shows nothing at all."""
+    end = end_of(found.facts)
+    return "once the server runs again" if end is not None and end.fatal else "while the usual load is on"
 
 
 def in_words(grade: int) -> str:

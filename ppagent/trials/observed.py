@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from ppagent.bench.control import Control
 from ppagent.bench.server_view import grown
 from ppagent.errors import ToolError
+from ppagent.evidence.counts import agreeing
 from ppagent.trials.counting import Counting
 from ppagent.trials.noise import Sample
 from ppagent.trials.phase import Phase
@@ -73,7 +74,7 @@ class ObservedTraffic:
         until = self._change.at + LONGEST_SETTLE_S
         while (ended := self._ended()) < needed and time.monotonic() < until:
             time.sleep(SHORTEST_BLOCK_S)
-        done = f"{ended} requests ended since, of {self._in_flight:.0f} in flight"
+        done = agreeing(f"{ended} requests ended since, of {self._in_flight:.0f} in flight")
         if ended >= needed:
             return done
         self._unsettled = f"{done}, {LONGEST_SETTLE_S:.0f} s after the change"

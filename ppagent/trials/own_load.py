@@ -18,6 +18,7 @@ from ppagent.bench.shape import Shape
 from ppagent.bench.smooth import smooth_rate
 from ppagent.bench.steady import Window
 from ppagent.errors import ToolError
+from ppagent.evidence.counts import agreeing
 from ppagent.trials.own_phase import phase_of
 from ppagent.trials.phase import Phase
 
@@ -61,7 +62,7 @@ class OwnLoad:
     @property
     def describes(self) -> str:
         shape = self.shape
-        return (
+        return agreeing(
             f"own load: {shape.concurrency} requests at a time, {shape.input_tokens} tokens in, "
             f"{shape.output_tokens} out, think time {shape.think_s:g} s, greedy, "
             f"{self._source.name or 'random words'}"

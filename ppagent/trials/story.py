@@ -28,7 +28,7 @@ def live_plan(
     lower = new < state.value
     room = new * state.stages
     effect = (
-        f"running requests stay where they are; above {room} at a time requests wait in the queue meanwhile"
+        f"running requests stay where they are; above {room} at a time they wait in the queue meanwhile"
         if lower
         else "requests may gather in fewer slots"
     )
@@ -74,8 +74,9 @@ def live_result(outcome: Outcome, levels: int = 0) -> str:
     ]
     if outcome.in_flight_at_change:
         whole = outcome.in_flight_at_change - outcome.lost
+        was = "was" if whole == 1 else "were"
         lines.append(
-            f"  in flight  {whole} of {outcome.in_flight_at_change} requests at the changes were answered whole"
+            f"  in flight  {whole} of the {outcome.in_flight_at_change} in flight at the changes {was} answered whole"
         )
     lines.append(f"  server     {outcome.key} is back at {outcome.old}, read back; {outcome.seconds:.0f} s in all")
     if comparison.outcome == "cannot tell" and (then := next_words(outcome, levels)):

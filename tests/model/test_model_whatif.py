@@ -4,6 +4,7 @@ import pytest
 from model_samples import HEAD_AWARE_SPLIT, seed_server
 
 from ppagent.model.forecast import Effect
+from ppagent.model.regime import queueing, regime_of
 from ppagent.model.ring import equal_ring
 from ppagent.model.whatif import Settings, what_if, what_if_ring
 
@@ -65,3 +66,11 @@ def test_what_an_investigation_saw_of_the_fill_counts_and_a_split_changes_the_sh
     assert split.shares == SEED.deployment(8, HEAD_AWARE_SPLIT).shares != seen.shares
     limit_1 = replace(NOW, slot_limit=1)
     assert what_if(server, limit_1, 8).low != what_if(SEED, limit_1, 8).low
+
+
+def test_one_request_is_told_in_the_singular() -> None:
+    ring = equal_ring(8, 40, 8)
+    assert regime_of(ring, 4, 4).endswith("ms for 1 request a slot rules")
+    assert regime_of(ring, 3, 4).endswith("ms for 1.33 requests a slot rules")
+    assert queueing(8, 8, 7).startswith("1 of 8 requests waits for a slot: ")
+    assert queueing(8, 6, 8) == "2 of 8 requests wait for a slot now, and none then; "

@@ -16,10 +16,24 @@ def test_a_paste_that_decides_nothing_names_the_one_command_to_run_next(
     monkeypatch.setattr("sys.stdin", StringIO(pasted))
     assert main(["diagnose", "-"]) == ExitStatus.NOT_ENOUGH_EVIDENCE
     shown = capsys.readouterr().out
+    words = " ".join(shown.split())
     assert "  RUN NEXT      ppagent diagnose ssh://HOST\n" in shown
+    assert "while the usual load is on: it reads log, launch command, metrics and cards of the running server" in words
     after = shown[shown.index("LOOK NEXT") :]
     assert "(to see: grep 'Decode batch' server.log)" in " ".join(after.split())
     assert "grade" not in after
+
+
+@pytest.mark.parametrize(
+    ("incident", "when"),
+    [("too-little-prefills-only", "while the usual load is on"), ("too-little-killed-without-reason", "once the")],
+)
+def test_a_recording_that_decides_nothing_says_when_to_look_at_the_server(
+    incident: str, when: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["diagnose", f"evals/incidents/{incident}"]) == ExitStatus.NOT_ENOUGH_EVIDENCE
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"RUN NEXT ppagent diagnose ssh://HOST {when}" in shown
 
 
 @pytest.mark.parametrize("written", ["sglang==0.5.11", "SGLang: 0.5.11", "sglang:v0.5.11-cu126", "SGLang 0.5.11"])
