@@ -7,6 +7,7 @@ from typing import Literal
 import yaml
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
+from ppagent.causes.catalog import all_causes
 from ppagent.errors import UserError
 
 LONGEST = 200_000
@@ -59,6 +60,12 @@ class Answer(BaseModel, extra="ignore"):
     predicted: ExpectedForecast | None = None
     ref: str = ""
     note: str = ""
+
+
+def unknown_causes(answer: Answer) -> tuple[str, ...]:
+    """Ids that are not on the closed list of causes: nothing that a diagnosis says could ever match them."""
+    named = {*answer.causes, *answer.also_accepted, *answer.must_not_support, *answer.ruled_out}
+    return tuple(sorted(named - {cause.id for cause in all_causes()}))
 
 
 def read_answer(recording: Path) -> Answer:

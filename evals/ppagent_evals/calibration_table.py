@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from ppagent.causes.calibration import Calibration
+from ppagent.report.filled import filled
 from ppagent_evals.calibration_data import Told, halves
 from ppagent_evals.results import BINS
 
 SURE = 0.9
+_RANGE, _GROUP = 14, 22
 Groups = Mapping[str, Sequence[Told]]
 
 
@@ -17,14 +19,18 @@ def calibration_text(told: Sequence[Told], seen_first: Sequence[Told], by: Calib
     tables = [_table(groups, Calibration(), "as computed"), _table(groups, by, "as told")]
     lines = [_score_line(name, rows, by) for name, rows in groups.items() if rows]
     lines += [_sure_line(name, rows, by) for name, rows in groups.items() if rows]
-    return "\n\n".join([*tables, "\n".join(lines)])
+    return "\n\n".join([*tables, "\n".join(row for line in lines for row in filled(line, ""))])
 
 
 def _table(groups: Groups, by: Calibration, title: str) -> str:
-    heads = "".join(f"{name + ':':>14}  mean  held" for name in groups)
+    """A row a range of confidence; a group's three columns are how many were told, their mean, and what held."""
     rows = [f"{low:.2f} to {min(high, 1.0):.2f}" for low, high in BINS]
-    cells = ["".join(f"{_cell(told, by, *bounds):>26}" for told in groups.values()) for bounds in BINS]
-    return "\n".join([f"{title:<14}{heads}", *(f"{row}{cell}" for row, cell in zip(rows, cells, strict=True))])
+    cells = ["".join(f"{_cell(told, by, *bounds):>{_GROUP}}" for told in groups.values()) for bounds in BINS]
+    heads = (
+        f"{title:<{_RANGE}}{''.join(f'{name:>{_GROUP}}' for name in groups)}",
+        f"{'':<{_RANGE}}{'told  mean  held'.rjust(_GROUP) * len(groups)}",
+    )
+    return "\n".join([*heads, *(f"{row:<{_RANGE}}{cell}" for row, cell in zip(rows, cells, strict=True))])
 
 
 def _cell(told: Sequence[Told], by: Calibration, low: float, high: float) -> str:
@@ -38,9 +44,10 @@ def _cell(told: Sequence[Told], by: Calibration, low: float, high: float) -> str
 
 
 def _score_line(name: str, told: Sequence[Told], by: Calibration) -> str:
-    incidents = len({t.incident for t in told})
+    count = len({t.incident for t in told})
+    incidents = f"{count} incident{'' if count == 1 else 's'}"
     before, after = brier(told, Calibration()), brier(told, by)
-    return f"Brier score, {name} ({incidents} incidents): {before:.4f} as computed, {after:.4f} as told"
+    return f"Brier score, {name} ({incidents}): {before:.4f} as computed, {after:.4f} as told"
 
 
 def brier(told: Sequence[Told], by: Calibration) -> float:

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import yaml
 
-from ppagent.causes.catalog import all_causes
 from ppagent.errors import UserError
 from ppagent.record.masking import masked
 from ppagent.sglang.flags.history import catalogue_of
 from ppagent.sglang.legality.renames import renamed
 from ppagent.sglang.versions import parse_version
-from ppagent_evals.answer import Answer, read_answer
+from ppagent_evals.answer import Answer, read_answer, unknown_causes
 
 KINDS = ("measured", "reconstructed", "synthetic")
 LARGEST_TEXT = 5_000_000
@@ -53,9 +52,7 @@ def _incident_faults(recording: Path) -> Iterator[str]:
 
 
 def _answer_faults(recording: Path, answer: Answer) -> Iterator[str]:
-    known = {cause.id for cause in all_causes()}
-    named = {*answer.causes, *answer.also_accepted, *answer.must_not_support, *answer.ruled_out}
-    for cause in sorted(named - known):
+    for cause in unknown_causes(answer):
         yield f"answer.yaml names {cause}, which is not in the list of causes."
     if answer.verdict == "diagnosed" and not answer.causes:
         yield "answer.yaml says diagnosed and names no cause."

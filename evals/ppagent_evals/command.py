@@ -11,6 +11,7 @@ from ppagent.cli.common import NumberFrom, write_file
 from ppagent.errors import ExitStatus, UserError
 from ppagent.report.filled import filled
 from ppagent.report.room import columns
+from ppagent_evals.answer import read_answer, unknown_causes
 from ppagent_evals.brains import BASELINES, NAMES, VARYING, brain_to_score
 from ppagent_evals.calibration_data import first_sight, told_of
 from ppagent_evals.calibration_table import calibration_text
@@ -25,6 +26,7 @@ NAME = "eval"
 HELP = "Scores brains on recorded incidents, offline."
 
 DEFAULT_FOLDER = Path("evals/incidents")
+MOST_NAMED = 3
 SECONDS, SECONDS_WITH_A_MODEL = 60.0, 900.0
 
 
@@ -48,7 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     share = NumberFrom(0, "(a share of 1)", most=1)
     add("--min-score", type=share, default=0.0, metavar="SHARE", help="exit 1 when fewer cases pass (0 to 1)")
     add("--perturb", action="store_true", help="also spoil every case and count wrong causes")
-    add("--calibration", action="store_true", help="compare told confidences with what held, in two halves")
+    add(
+        "--calibration",
+        action="store_true",
+        help="also compare told confidences with what held, over all cases and in two halves",
+    )
     add("--check", action="store_true", help="say what each case lacks, and score nothing")
     add("--workers", type=NumberFrom(1, "workers", whole=True), default=os.cpu_count() or 1, metavar="N",
         help="cases at a time (one a CPU)")  # fmt: skip
@@ -65,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
     if args.check:
         return _check(folders)
     recordings = find_incidents(folders)
+    _refuse_unknown_causes(recordings)
     brains = _brains(args)
     results = {name: _run(name, diagnose, recordings, args) for name, diagnose in brains.items()}
     results |= peers_of(recordings) if args.baselines else {}
@@ -105,14 +112,19 @@ def _text(
 ) -> list[str]:
     first = next(iter(results.values()))
     parts = [as_text(summaries, columns(WIDEST)), cost_lines(summaries), peers_line() if args.baselines else ""]
-    parts += ["\n".join(filled(origin_line(summaries[0]), "")), failures(first), reliability_text(first)]
-    if summaries[0].brier is not None:
-        parts.append(f"Brier score {summaries[0].brier:.3f}")
+    parts += [_filled(origin_line(summaries[0])), _filled(failures(first))]
+    if args.calibration:
+        parts.append(reliability_text(first))
+        parts += [f"Brier score {summaries[0].brier:.3f}"] if summaries[0].brier is not None else []
     if spoiled:
         parts.append(summary(spoiled))
     if args.compare is not None:
         parts.append("\n".join(compare(args.compare, results)) or "no case changed")
     return parts
+
+
+def _filled(text: str) -> str:
+    return "\n".join(row for line in text.splitlines() for row in filled(line, ""))
 
 
 def _calibration(
@@ -130,6 +142,19 @@ def _check(folders: list[Path]) -> int:
     faults = [f"{case}: {fault}" for case in cases for fault in faults_of(case)]
     print("\n".join(faults) or f"{len(cases)} case{'' if len(cases) == 1 else 's'}, nothing lacks.")
     return ExitStatus.FAILURE if faults else ExitStatus.OK
+
+
+def _refuse_unknown_causes(recordings: tuple[Path, ...]) -> None:
+    """Raises UserError where an answer names a cause that no diagnosis can name: its case could only ever fail, and a
+    ban on it could only ever hold."""
+    named = [(recording.name, cause) for recording in recordings for cause in unknown_causes(read_answer(recording))]
+    if named:
+        says = "; ".join(f"{name} names {cause}" for name, cause in named[:MOST_NAMED])
+        more = f"; and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+        advice = (
+            "Take one of those that `ppagent explain` lists; `ppagent eval --check DIR` tells all that a case lacks."
+        )
+        raise UserError(f"Answers name causes that are not on the list: {says}{more}.", advice)
 
 
 def _cases_in(folder: Path) -> list[Path]:

@@ -24,7 +24,7 @@ def load_plan(where: str, shapes: "Sequence[Shape]", args: argparse.Namespace) -
         ("effect", "its requests compete with those of the server's users while it runs; nothing is changed"),
     ]
     lines = [line.text for name, text in rows for line in wrapped(text, columns(), f"  {name:<10} ")]
-    head = wrapped(f"A load on {where}: {MEANS} (grade {GRADE})", columns())
+    head = wrapped(f"A load on {where} (grade {GRADE}: {MEANS})", columns())
     return "\n".join([*(line.text for line in head), *lines])
 
 

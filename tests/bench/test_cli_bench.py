@@ -66,7 +66,8 @@ def test_where_less_is_allowed_nothing_is_sent_and_the_plan_is_shown(
     assert shown.out == ""
     assert "  levels     C=1; C=4; C=4 think 0.5 s\n" in shown.err
     assert "  takes      about 21 s, " in shown.err
-    assert "nothing was sent: it needs a yes, or --yes 4." in shown.err
+    assert "nothing was sent: it puts load on the server, which needs a yes, or --yes 4." in shown.err
+    assert "(grade 4: puts load on the server)" in " ".join(shown.err.split())
     assert server.served == 0
 
 

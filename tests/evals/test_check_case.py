@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from ppagent.cli.main import main
+from ppagent.errors import ExitStatus
 from ppagent_evals.check_case import faults_of
 
 INCIDENT = """schema_version: 1
@@ -51,6 +53,28 @@ def test_a_whole_case_lacks_nothing_and_an_older_name_of_a_flag_is_fine(case: Pa
 def test_each_fault_of_an_answer_is_named(case: Path, old: str, new: str, fault: str) -> None:
     (case / "answer.yaml").write_text(ANSWER.replace(old, new))
     assert any(fault in said for said in faults_of(case))
+
+
+@pytest.mark.parametrize("field", ["causes", "also_accepted", "must_not_support", "ruled_out"])
+def test_an_answer_that_names_a_cause_of_no_list_is_refused_before_anything_is_scored(
+    case: Path, field: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Else a ban on PP999 would hold for ever, and nobody would learn of the typing error."""
+    (case / "answer.yaml").write_text(ANSWER.replace("causes: [PP001]\n", "") + f"{field}: [PP999]\n")
+    assert main(["eval", str(case)]) == ExitStatus.USAGE
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert f"Answers name causes that are not on the list: {case.name} names PP999. Take one of those that" in shown.err
+
+
+def test_confidences_are_told_where_they_are_asked_for(case: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["eval", str(case), "--workers", "1"])
+    assert "hypotheses" not in (plain := capsys.readouterr().out) and "Brier" not in plain
+    main(["eval", str(case), "--workers", "1", "--calibration"])
+    shown = capsys.readouterr().out
+    assert "confidence     hypotheses  mean  held" in shown
+    assert f"{'as computed':<14}{'fitted on':>22}{'held out':>22}" in shown
+    assert all(len(line) <= 80 for line in shown.splitlines())
 
 
 def test_a_secret_left_in_an_artifact_is_named_with_its_file(case: Path) -> None:
