@@ -69,4 +69,4 @@ def _bounding_lines(deployment: Deployment, concurrency: int, batch: float, batc
         roofline = replace(roofline, context_tokens=max(roofline.context_tokens, LONG_CONTEXT_TOKENS))
         growth = roofline.ring_ms(max(batch_then, 1.0)) / roofline.ring_ms(max(batch, 1.0))
         slope_ms = min(slope_ms, turn_ms * (growth - 1) / (batch_then - batch))
-    return [Line(turn_ms - slope * batch, slope, 0.0, 0.0, 0.0, 0.0, 1) for slope in (0.0, slope_ms)]
+    return [Line(turn_ms - slope * batch, slope, 0.0, 0.0, 0.0, 0.0) for slope in (0.0, slope_ms)]

@@ -26,11 +26,6 @@ class Layer:
     router: int = 0
     kv_values: int = 0
 
-    @property
-    def is_moe(self) -> bool:
-        """Whether a router picks this layer's experts."""
-        return self.experts > 0
-
     def parameters(self) -> dict[Part, int]:
         """All parameters by part."""
         return {
@@ -44,18 +39,18 @@ class Layer:
 
 @dataclass(frozen=True)
 class Architecture:
-    """A decoder-only model. `embedding` and `lm_head` are parameters; tied ones are stored once, read as a head."""
+    """A decoder-only model. `embedding` and `lm_head` are parameters; tied ones are stored once, read as a head.
+
+    `notes` say what the counting leaves out or guesses, a clause each.
+    """
 
     name: str
     layers: tuple[Layer, ...]
-    hidden: int
-    vocabulary: int
     embedding: int
     lm_head: int
     tied: bool
     mla: bool
     quantisation: Quantisation
-    context_tokens: int | None = None
     sliding_window: int | None = None
     notes: tuple[str, ...] = ()
 
@@ -68,12 +63,6 @@ class Architecture:
         total[Part.EMBEDDING] = self.embedding
         total[Part.LM_HEAD] = 0 if self.tied else self.lm_head
         return total
-
-    def active_parameters(self) -> int:
-        """Parameters that one token of a decode step touches (the embedding's one row left out)."""
-        routed = sum(layer.expert * layer.active for layer in self.layers)
-        fixed = sum(layer.attention + layer.dense_mlp + layer.shared + layer.router for layer in self.layers)
-        return routed + fixed + self.lm_head
 
     def weight_bytes(self) -> float:
         """Bytes of the whole checkpoint."""
@@ -105,14 +94,11 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture:
     return Architecture(
         name=hf.architectures[0] if hf.architectures else hf.model_type or "unnamed model",
         layers=layers,
-        hidden=hf.hidden_size,
-        vocabulary=hf.vocab_size,
         embedding=table,
         lm_head=table,
         tied=hf.tie_word_embeddings,
         mla=hf.kv_lora_rank is not None,
         quantisation=quantisation,
-        context_tokens=hf.max_position_embeddings,
         sliding_window=hf.sliding_window if Mixer.SLIDING in mixers else None,
         notes=_notes(mixers, quantisation),
     )
@@ -189,6 +175,4 @@ def _notes(mixers: tuple[Mixer, ...], quantisation: Quantisation) -> tuple[str, 
         notes.append(f"quantisation not known: {quantisation.name}; weights counted in their stated dtype")
     if Mixer.STATE in mixers:
         notes.append("linear-attention or state-space layers: weights counted as attention's, state not counted")
-    if Mixer.SLIDING in mixers:
-        notes.append("sliding-window layers keep the window only; KV bytes are an upper bound for long contexts")
     return tuple(notes)

@@ -198,12 +198,8 @@ class _Run:
             request.last_ms = now
             request.left -= 1
             if request.left == 0:
-                tally.finished += counted
                 self.scheduler.leave(batch.slot, request)
                 self._answered(now)
-        if counted and not joining:
-            tally.decodes += 1
-            tally.decoded += len(batch.requests)
 
     def _answered(self, now: float) -> None:
         self.held += 1

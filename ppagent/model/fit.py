@@ -22,7 +22,6 @@ class Line:
     per_request_err_ms: float
     covariance: float
     worst_residual: float
-    points: int
 
     def turn_ms(self, batch: float) -> float:
         """Turn of the ring with `batch` requests in a slot."""
@@ -56,5 +55,4 @@ def fit_line(batches: Sequence[float], turns_ms: Sequence[float]) -> Line | None
         per_request_err_ms=math.sqrt(variance / spread),
         covariance=-variance * mean_x / spread,
         worst_residual=max(abs(value) / turn for value, turn in zip(residuals, turns_ms, strict=True)),
-        points=count,
     )

@@ -55,11 +55,6 @@ def find_card(name: str) -> Card | None:
     return max(found, key=lambda entry: entry[0])[1] if found else None
 
 
-def all_cards() -> tuple[Card, ...]:
-    """Every card of the table."""
-    return _table()
-
-
 def _contains(words: tuple[str, ...], key: tuple[str, ...]) -> bool:
     """Whether the words of `key` stand in `words` in this order, others between them allowed."""
     rest = iter(words)
@@ -72,20 +67,10 @@ def _words(name: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1)
-def _table() -> tuple[Card, ...]:
-    return tuple(card for card, _ in _entries())
-
-
-@lru_cache(maxsize=1)
 def _keys() -> tuple[tuple[tuple[str, ...], Card], ...]:
-    return tuple((_words(key), card) for card, keys in _entries() for key in keys)
-
-
-@lru_cache(maxsize=1)
-def _entries() -> tuple[tuple[Card, tuple[str, ...]], ...]:
     document = json.loads(files("ppagent.model").joinpath("hardware.json").read_text(encoding="utf-8"))
-    words = document["sources"]
-    return tuple((_card(entry, words), tuple(entry["keys"])) for entry in document["cards"])
+    cards = [(_card(entry, document["sources"]), entry["keys"]) for entry in document["cards"]]
+    return tuple((_words(key), card) for card, keys in cards for key in keys)
 
 
 def _card(entry: Mapping[str, Any], words: Mapping[str, str]) -> Card:

@@ -41,7 +41,6 @@ class HfConfig(BaseModel):
     head_dim: Whole = None
     intermediate_size: Whole = None
     tie_word_embeddings: bool = False
-    max_position_embeddings: int | None = None
     quantization_config: dict[str, Any] | None = None
     # MLA
     q_lora_rank: Count = None

@@ -25,20 +25,11 @@ class Level:
     turn_ms: float
     measure: Measure
     tokens_per_s: float | None = None
-    caveats: tuple[str, ...] = ()
-
-    @property
-    def duty(self) -> float:
-        """Measured throughput over what the turn alone would give: what prefill, think time and ramps leave of it."""
-        if self.tokens_per_s is None:
-            return 1.0
-        return min(1.0, self.tokens_per_s * self.turn_ms / (1000.0 * self.concurrency))
 
 
 def level_from_throughput(concurrency: int, tokens_per_s: float) -> Level:
-    """A level of which only tokens a second are known."""
-    caveat = "turn from throughput: prefill, think time and ramp are in it"
-    return Level(concurrency, 1000.0 * concurrency / tokens_per_s, "throughput", tokens_per_s, (caveat,))
+    """A level of which only tokens a second are known: prefill, think time and ramp are in its turn."""
+    return Level(concurrency, 1000.0 * concurrency / tokens_per_s, "throughput", tokens_per_s)
 
 
 def levels_from_bench(rows: Iterable[Mapping[str, object]]) -> tuple[Level, ...]:
@@ -56,26 +47,13 @@ def _level(row: Mapping[str, object]) -> Level | None:
     if concurrency is None or concurrency < 1:
         return None
     itl_ms, tpot_ms = _positive(row.get("mean_itl_ms")), _positive(row.get("mean_tpot_ms"))
-    turn_ms, measure = itl_ms, "itl"
+    turn_ms = itl_ms
+    measure: Measure = "itl"
     if itl_ms is None or (tpot_ms is not None and itl_ms > _BUNDLED * tpot_ms):
         turn_ms, measure = tpot_ms, "tpot"
     if turn_ms is None:
         return None if tokens_per_s is None else level_from_throughput(round(concurrency), tokens_per_s)
-    caveats = tuple(_caveats(row))
-    chosen: Measure = "itl" if measure == "itl" else "tpot"
-    return Level(round(concurrency), turn_ms, chosen, tokens_per_s, caveats)
-
-
-def _caveats(row: Mapping[str, object]) -> Iterable[str]:
-    asked, achieved = _positive(row.get("max_concurrency")), _positive(row.get("concurrency"))
-    if asked and achieved and achieved < 0.9 * asked:
-        yield f"mean concurrency was {achieved:.1f} of {asked:.0f}: the client or the rate held back"
-    think_s = _positive(row.get("think_time_s"))
-    if think_s:
-        yield f"clients paused {think_s:g} s between requests, so fewer than {asked:.0f} were in flight"
-    accepted = _positive(row.get("accept_length"))
-    if accepted and accepted > 1.05:
-        yield f"speculation accepts {accepted:.1f} tokens a step: a turn gives more than one token"
+    return Level(round(concurrency), turn_ms, measure, tokens_per_s)
 
 
 def _positive(value: object) -> float | None:

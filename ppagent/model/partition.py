@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from ppagent.model.architecture import Architecture
 from ppagent.model.dealing import Run, best_dealt
 from ppagent.model.quantisation import Part
 from ppagent.model.roofline import Roofline
@@ -13,25 +12,13 @@ from ppagent.model.stage_costs import StageCosts
 
 @dataclass(frozen=True)
 class Partition:
-    """A split with what it means: decode stage times, balances (mean over slowest), weights a stage.
+    """A split and its decode stage times.
 
     Times are those of the bytes at peak bandwidth and of what was said to be paid for each layer beside them.
-    `prefill_balance` counts layers only, since a prompt's time is theirs: what helps decode can cost prefill.
     """
 
     layers: tuple[int, ...]
     stage_ms: tuple[float, ...]
-    weight_gib: tuple[float, ...]
-
-    @property
-    def decode_balance(self) -> float:
-        """Share of a full ring's ideal speed that this split reaches in decoding."""
-        return sum(self.stage_ms) / len(self.stage_ms) / max(self.stage_ms)
-
-    @property
-    def prefill_balance(self) -> float:
-        """The same for prefill, where layers alone count."""
-        return sum(self.layers) / len(self.layers) / max(self.layers)
 
     @property
     def text(self) -> str:
@@ -40,25 +27,10 @@ class Partition:
 
 
 def describe_partition(roofline: Roofline, split: Sequence[int], batch: float, per_layer_ms: float = 0.0) -> Partition:
-    """`split` with its weights and its stage times at `batch` requests a slot, each layer `per_layer_ms` beyond its
-    bytes."""
-    weights = stage_weight_bytes(roofline.architecture, split, roofline.tp)
+    """`split` with its stage times at `batch` requests a slot, each layer `per_layer_ms` beyond its bytes."""
     least_ms = roofline.stage_ms(split, batch)
     times_ms = tuple(ms + per_layer_ms * count for ms, count in zip(least_ms, split, strict=True))
-    return Partition(tuple(split), times_ms, tuple(value / 2**30 for value in weights))
-
-
-def stage_weight_bytes(model: Architecture, split: Sequence[int], tp: int = 1) -> tuple[float, ...]:
-    """Weights on each card of each stage; the first stage has the embedding, the last the LM head (a copy if tied)."""
-    ends = list(accumulate(split))
-    starts = [0, *ends[:-1]]
-    weights = [
-        sum(model.layer_bytes(layer) for layer in model.layers[start:end])
-        for start, end in zip(starts, ends, strict=True)
-    ]
-    weights[0] += model.part_bytes(Part.EMBEDDING, model.embedding)
-    weights[-1] += model.part_bytes(Part.LM_HEAD, model.lm_head)
-    return tuple(value / tp for value in weights)
+    return Partition(tuple(split), times_ms)
 
 
 def best_partition(

@@ -1,16 +1,16 @@
 """The KV pool after another layer split, from the weights and the pool that a start-up log printed.
 
 SGLang takes the memory that is free after loading, the least over all ranks, keeps back what `mem_fraction_static` says
-and gives every stage the tokens that the widest stage can hold (see `plan_memory`). Weights and pool of the fullest
-card together therefore stay the same whatever the split: what its weights give up, the pool gets.
+and gives every stage the tokens that the widest stage can hold (from 0.5.2; model_runner.py: profile_max_num_token and
+init_memory_pool, kv_cache_configurator.py in 0.5.23). Weights and pool of the fullest card together therefore stay the
+same whatever the split: what its weights give up, the pool gets.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ppagent.model.architecture import Architecture
-from ppagent.model.memory import kv_bytes_per_token
-from ppagent.model.partition import stage_weight_bytes
+from ppagent.model.memory import kv_bytes_per_token, stage_weight_bytes
 
 _GIB = 2**30
 

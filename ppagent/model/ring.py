@@ -8,7 +8,7 @@ rules and filling helps; above it the second rules and more slots only queue.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -100,14 +100,6 @@ class Ring:
         fills = range(1, min(requests, self.slots) + 1)
         return max(fills, key=lambda filled: (round(self.tokens_per_s(filled, requests), 6), -filled))
 
-    def gain(self, filled_now: int, filled_then: int, requests: int) -> float:
-        """Throughput at `filled_then` divided by throughput at `filled_now`."""
-        return self.turn_ms(filled_now, requests) / self.turn_ms(filled_then, requests)
-
-    def with_host_ms(self, host_ms: float) -> "Ring":
-        """The same ring with another launch time on every stage, as with a decode graph on."""
-        return replace(self, stages=tuple(replace(stage, host_ms=host_ms) for stage in self.stages))
-
     def _coupling_ms(self, batch: float) -> float:
         """What a second filled slot adds to the latency (SGLang 0.5.7+, scheduler_pp_mixin.py: event_loop_pp).
 
@@ -128,21 +120,6 @@ def turn_of(stage_times: Sequence[float], filled: int) -> float:
     """A turn of `filled` slots in the unit of `stage_times`, nothing beside the stages counted: all of them one after
     another, or more where the slowest has the longer way through the slots."""
     return max(sum(stage_times), filled * max(stage_times))
-
-
-def equal_ring(
-    stages: int,
-    base_ms: float,
-    per_request_ms: float = 0.0,
-    *,
-    host_ms: float = 0.0,
-    hop_ms: float = 0.0,
-    return_ms: float = 0.0,
-    async_depth: int = 0,
-) -> Ring:
-    """A ring of `stages` equal stages; the times are those of one stage."""
-    stage = Stage(base_ms, per_request_ms, host_ms)
-    return Ring((stage,) * stages, hop_ms, return_ms, stages + async_depth)
 
 
 def shared_ring(

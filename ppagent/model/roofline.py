@@ -74,15 +74,3 @@ class Roofline:
             start += count
         times[-1] += self.head_ms()
         return tuple(times)
-
-    def one_slot_tokens_per_s(self, requests: int) -> float:
-        """Ceiling when all `requests` share one micro-batch: PP adds no bandwidth to it."""
-        return 1000.0 * requests / self.ring_ms(requests)
-
-    def full_ring_tokens_per_s(self, split: Sequence[int], batch: float) -> float:
-        """Ceiling with every slot filled by `batch` requests: the slowest stage paces the ring."""
-        return 1000.0 * batch / max(self.stage_ms(split, batch))
-
-    def ideal_tokens_per_s(self, stages: int, batch: float) -> float:
-        """Ceiling of a full ring whose stages could be made exactly equal."""
-        return 1000.0 * batch * stages / self.ring_ms(batch)

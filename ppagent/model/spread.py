@@ -19,11 +19,10 @@ SHARED_HOST_FLOOR = 0.32
 
 @dataclass(frozen=True)
 class SpreadForecast:
-    """One limit: slots it fills, requests it leaves waiting, device use now and then (mean share of time)."""
+    """One limit: slots it fills, device use now and then (mean share of time)."""
 
     limit: int
     filled: int
-    queued: int
     busy_now: float
     busy_then: float
     forecast: Forecast
@@ -67,14 +66,7 @@ def forecast_limit(
     if shares in (None, deployment.shares):
         forecast = _no_faster_than_alone(deployment, forecast, running)
     now = max(1, round(deployment.filled(concurrency, deployment.fill[0])))
-    return SpreadForecast(
-        limit,
-        filled,
-        concurrency - running,
-        _busy(ring, now, running_now),
-        _busy(ring, filled, running),
-        forecast,
-    )
+    return SpreadForecast(limit, filled, _busy(ring, now, running_now), _busy(ring, filled, running), forecast)
 
 
 def limit_candidates(slots: int, concurrency: int) -> tuple[int, ...]:

@@ -11,15 +11,13 @@ from ppagent.model.workload import Request
 class Outcome:
     """What one run showed, warm-up left out. `filled` is the mean number of slots that held requests.
 
-    `running_per_pass` is the mean `#running-req` of a decode pass, `busy` the share of time each stage's device worked.
+    `busy` is the share of time each stage's device worked.
     """
 
     tokens_per_s: float
     mean_itl_ms: float
     mean_ttft_ms: float
     filled: float
-    running_per_pass: float
-    finished: int
     busy: tuple[float, ...]
 
 
@@ -28,7 +26,7 @@ class Tally:
 
     def __init__(self, since_ms: float, stages: int) -> None:
         self.since_ms = since_ms
-        self.tokens = self.intervals = self.firsts = self.finished = self.decodes = self.decoded = 0
+        self.tokens = self.intervals = self.firsts = 0
         self.itl_sum_ms = self.ttft_sum_ms = self.filled_ms = 0.0
         self.sampled_ms = since_ms
         self.busy_ms = [0.0] * stages
@@ -57,7 +55,5 @@ class Tally:
             mean_itl_ms=self.itl_sum_ms / max(self.intervals, 1),
             mean_ttft_ms=self.ttft_sum_ms / max(self.firsts, 1),
             filled=self.filled_ms / max(self.sampled_ms - self.since_ms, 1e-9),
-            running_per_pass=self.decoded / max(self.decodes, 1),
-            finished=self.finished,
             busy=tuple(min(1.0, busy_ms / span_ms) for busy_ms in self.busy_ms),
         )

@@ -48,11 +48,6 @@ def build_waterfall(limit: float, causes: Sequence[Level], observed: float) -> t
     return (*steps, Step(OBSERVED, observed))
 
 
-def adds_up(steps: Sequence[Step], tolerance: float = 1e-6) -> bool:
-    """Whether the steps between the first and the last lead from one to the other."""
-    return abs(sum(step.value for step in steps[:-1]) - steps[-1].value) <= tolerance
-
-
 def rounded(steps: Sequence[Step], digits: int = 1) -> tuple[Step, ...]:
     """The steps rounded for print so that they still add up: the unexplained part takes what rounding leaves."""
     cut = [replace(step, value=round(step.value, digits) + 0.0) for step in steps]  # no negative zero

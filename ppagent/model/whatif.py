@@ -12,7 +12,6 @@ from ppagent.model.fill import FillReport, read_fill
 from ppagent.model.forecast import COLD_FLOOR, Forecast, throughput_forecast
 from ppagent.model.graph import GraphCase, forecast_graph, forecast_graph_and_spread
 from ppagent.model.levels import Level
-from ppagent.model.readings import RunningPerSlot
 from ppagent.model.ring import Ring
 from ppagent.model.roofline import Roofline
 from ppagent.model.spread import forecast_limit
@@ -44,7 +43,6 @@ class Server:
     stages: int
     now: Settings
     roofline: Roofline | None = None
-    running: RunningPerSlot | None = None
     shared_host: bool = False
     seen: Deployment | None = None
 
@@ -55,7 +53,7 @@ class Server:
 
     def fill(self, concurrency: int) -> FillReport:
         """Which fills the levels allow at `concurrency`."""
-        return read_fill(self.levels, self.slots, self.running, concurrency=concurrency, slot_limit=self.now.slot_limit)
+        return read_fill(self.levels, self.slots, concurrency=concurrency, slot_limit=self.now.slot_limit)
 
     def deployment(self, concurrency: int, split: tuple[int, ...] | None = None) -> Deployment:
         """The deployment that the forecasts work on, its layers split as now or as `split` says."""

@@ -10,7 +10,6 @@ from ppagent.bench.shape import Shape
 from ppagent.errors import ToolError
 from ppagent.model.forecast import Forecast
 from ppagent.model.levels import Level
-from ppagent.model.readings import RunningPerSlot
 from ppagent.model.whatif import Server, Settings, what_if
 from ppagent.sglang.server_info import ServerInfo, whole
 from ppagent.trials.phase import Phase
@@ -40,7 +39,6 @@ class Foresight:
             levels=(*self.levels, top),
             stages=stages,
             now=Settings(slot_limit=self.old, async_depth=whole(self.info.effective("pp_async_batch_depth")) or 0),
-            running=_running(first, self.concurrency),
             shared_host=self.info.effective("device") == "cpu",
         )
         try:
@@ -73,9 +71,3 @@ def _level(result: LevelResult) -> Level:
         raise ToolError("a level for the forecast ended without two tokens of one request: measure for longer")
     rate = result.steady.tokens_per_s if result.steady is not None else result.output_throughput
     return Level(concurrency, result.itl.mean, "itl", rate)
-
-
-def _running(first: Phase, concurrency: int) -> RunningPerSlot | None:
-    if not first.slot_running:
-        return None
-    return RunningPerSlot(first.slot_running, first.slot_running, concurrency)

@@ -5,7 +5,7 @@ import pytest
 from ppagent.causes.pool_fit import NOT_KNOWN, fit_said, pool_of, weight_limit_gib
 from ppagent.causes.rebalance import better_split
 from ppagent.evidence.evidence import FactValue
-from ppagent.model.partition import stage_weight_bytes
+from ppagent.model.memory import stage_weight_bytes
 from tests.causes.builders import facts_of, level
 from tests.model.model_samples import DEFAULT_SPLIT, HEAD_AWARE_SPLIT, KIMI_TEXT, kimi_roofline
 

@@ -5,6 +5,7 @@ from typing import Any
 from ppagent.model.architecture import Architecture, read_architecture
 from ppagent.model.hardware import Card, find_card
 from ppagent.model.levels import Level, level_from_throughput, levels_from_bench
+from ppagent.model.ring import Ring, Stage
 from ppagent.model.roofline import Roofline
 from ppagent.model.whatif import Server, Settings
 
@@ -90,6 +91,20 @@ def rtx_pro_6000() -> Card:
 
 def kimi_roofline() -> Roofline:
     return Roofline(kimi(), rtx_pro_6000())
+
+
+def equal_ring(
+    stages: int,
+    base_ms: float,
+    per_request_ms: float = 0.0,
+    *,
+    host_ms: float = 0.0,
+    hop_ms: float = 0.0,
+    return_ms: float = 0.0,
+    async_depth: int = 0,
+) -> Ring:
+    """Equal stages; the times are those of one of them."""
+    return Ring((Stage(base_ms, per_request_ms, host_ms),) * stages, hop_ms, return_ms, stages + async_depth)
 
 
 def seed_server(split: tuple[int, ...] = DEFAULT_SPLIT) -> Server:

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from model_samples import KIMI, KIMI_TEXT, LLAMA_8B, kimi
 
 from ppagent.errors import UserError
-from ppagent.model.architecture import read_architecture
+from ppagent.model.architecture import Architecture, read_architecture
 from ppagent.model.hf_config import HfConfig
 from ppagent.model.mixers import Mixer
 from ppagent.model.quantisation import Part
@@ -15,18 +15,24 @@ def billions(config: dict[str, object]) -> float:
     return sum(read_architecture(config).parameters().values()) / 1e9
 
 
+def active_parameters(model: Architecture) -> int:
+    """Parameters that one token of a decode step touches (the embedding's one row left out)."""
+    routed = sum(layer.expert * layer.active for layer in model.layers)
+    fixed = sum(layer.attention + layer.dense_mlp + layer.shared + layer.router for layer in model.layers)
+    return routed + fixed + model.lm_head
+
+
 def test_a_kimi_k2_class_model_has_its_published_size() -> None:
     model = kimi()
     assert sum(model.parameters().values()) / 1e9 == pytest.approx(1026, abs=1)
-    assert model.active_parameters() / 1e9 == pytest.approx(31.7, abs=0.1)
+    assert active_parameters(model) / 1e9 == pytest.approx(31.7, abs=0.1)
     assert model.weight_bytes() / 1e9 == pytest.approx(594, abs=1)
     assert model.mla
 
 
 def test_its_first_layer_is_dense_and_light() -> None:
     model = kimi()
-    assert not model.layers[0].is_moe
-    assert model.layers[1].is_moe
+    assert [layer.experts for layer in model.layers[:2]] == [0, 384]
     assert model.layer_bytes(model.layers[0]) / 1e9 == pytest.approx(1.0, abs=0.02)
     assert model.layer_bytes(model.layers[1]) / 1e9 == pytest.approx(9.8, abs=0.05)
     assert model.layers[1].kv_values == 576
@@ -53,7 +59,7 @@ def test_grouped_query_attention_is_counted_by_its_kv_heads() -> None:
 def test_mixtral() -> None:
     config = {**LLAMA_8B, "num_local_experts": 8, "num_experts_per_tok": 2, "vocab_size": 32000}
     assert billions(config) == pytest.approx(46.7, abs=0.1)
-    assert read_architecture(config).active_parameters() / 1e9 == pytest.approx(12.7, abs=0.2)
+    assert active_parameters(read_architecture(config)) / 1e9 == pytest.approx(12.7, abs=0.2)
 
 
 def test_qwen3_moe() -> None:
@@ -72,7 +78,7 @@ def test_qwen3_moe() -> None:
         "vocab_size": 151936,
     }
     assert billions(config) == pytest.approx(235, abs=1)
-    assert read_architecture(config).active_parameters() / 1e9 == pytest.approx(21.6, abs=0.6)
+    assert active_parameters(read_architecture(config)) / 1e9 == pytest.approx(21.6, abs=0.6)
 
 
 def test_deepseek_v3() -> None:
@@ -101,7 +107,6 @@ def test_gpt_oss_with_sliding_windows() -> None:
     assert billions(config) == pytest.approx(116.8, abs=0.5)
     assert model.sliding_window == 128
     assert model.layers[0].mixer is Mixer.SLIDING
-    assert "sliding-window" in model.notes[0]
 
 
 @pytest.mark.parametrize(

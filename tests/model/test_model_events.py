@@ -4,9 +4,10 @@ from statistics import fmean
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from model_samples import equal_ring
 
 from ppagent.model.events import simulate
-from ppagent.model.ring import Ring, Stage, equal_ring
+from ppagent.model.ring import Ring, Stage
 from ppagent.model.tally import Outcome
 from ppagent.model.workload import Admission, Launch, Load
 
@@ -43,12 +44,11 @@ def test_trickling_clients_get_what_the_real_scheduler_gave(
 def test_trickling_requests_clump_into_one_slot() -> None:
     outcomes = lab(512)
     assert fmean(outcome.filled for outcome in outcomes) < 1.5
-    assert fmean(outcome.running_per_pass for outcome in outcomes) > 6.5
 
 
 def test_limit_1_gives_every_request_its_own_slot() -> None:
     outcome = lab(1)[0]
-    assert outcome.running_per_pass == 1
+    assert outcome.filled > 7
     assert min(outcome.busy) > 0.9
 
 

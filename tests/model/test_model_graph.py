@@ -1,10 +1,12 @@
 from dataclasses import replace
 
 import pytest
-from model_samples import DEFAULT_SPLIT, HEAD_AWARE_SPLIT, SEED_LEVELS, kimi_roofline
+from model_samples import DEFAULT_SPLIT, HEAD_AWARE_SPLIT, LLAMA_8B, SEED_LEVELS, kimi_roofline, rtx_pro_6000
 
+from ppagent.model.architecture import read_architecture
 from ppagent.model.forecast import Effect
 from ppagent.model.graph import LARGEST_GAIN, GraphCase, forecast_graph, forecast_graph_and_spread
+from ppagent.model.roofline import Roofline
 
 SEED = GraphCase(SEED_LEVELS, DEFAULT_SPLIT, kimi_roofline())
 
@@ -55,6 +57,12 @@ def test_without_model_and_card_the_range_runs_from_nothing_to_the_largest_gain_
     assert forecast.effect is Effect.CANNOT_TELL
     with pytest.raises(ValueError, match="config and the card"):
         forecast_graph_and_spread(replace(SEED, roofline=None), 8, 1)
+
+
+def test_a_quantisation_that_nobody_knows_is_said_since_the_weights_then_are_a_guess() -> None:
+    odd = read_architecture({**LLAMA_8B, "quantization_config": {"quant_method": "quark"}})
+    forecast = forecast_graph(GraphCase(SEED_LEVELS, (16, 16), Roofline(odd, rtx_pro_6000())), 8)
+    assert "quantisation not known: unknown (quark); weights counted in their stated dtype" in forecast.assumptions
 
 
 def test_levels_alone_bound_the_gain_where_the_device_has_outgrown_the_launches() -> None:

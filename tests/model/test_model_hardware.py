@@ -1,6 +1,15 @@
+import json
+from importlib.resources import files
+
 import pytest
 
-from ppagent.model.hardware import UNCHECKED, all_cards, find_card
+from ppagent.model.hardware import UNCHECKED, Card, find_card
+
+
+def all_cards() -> list[Card]:
+    """Every card of the table, as its own name finds it."""
+    table = json.loads(files("ppagent.model").joinpath("hardware.json").read_text(encoding="utf-8"))
+    return [card for entry in table["cards"] if (card := find_card(entry["name"])) is not None]
 
 
 @pytest.mark.parametrize(
@@ -55,8 +64,8 @@ def test_every_figure_has_a_source_and_a_sane_size() -> None:
 
 
 def test_every_card_finds_itself() -> None:
-    for card in all_cards():
-        assert find_card(card.name) is card
+    table = json.loads(files("ppagent.model").joinpath("hardware.json").read_text(encoding="utf-8"))
+    assert [card.name for card in all_cards()] == [entry["name"] for entry in table["cards"]]
 
 
 def test_memory_counts_as_drivers_count_it_and_reading_takes_its_time() -> None:

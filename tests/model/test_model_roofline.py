@@ -19,12 +19,12 @@ def test_bytes_and_ceilings_of_the_seed(
 ) -> None:
     assert RING.ring_bytes(batch) / 1e9 == pytest.approx(gigabytes, rel=0.005)
     assert RING.ring_ms(batch) == pytest.approx(ring_ms, rel=0.005)
-    assert RING.one_slot_tokens_per_s(batch) == pytest.approx(one_slot, abs=0.6)
-    assert RING.ideal_tokens_per_s(8, batch) == pytest.approx(full_ring, abs=0.6)
+    assert 1000 * batch / RING.ring_ms(batch) == pytest.approx(one_slot, abs=0.6)
+    assert 8 * 1000 * batch / RING.ring_ms(batch) == pytest.approx(full_ring, abs=0.6)
 
 
 def test_a_single_request_cannot_pass_54_tokens_a_second_on_this_card() -> None:
-    assert RING.one_slot_tokens_per_s(1) == pytest.approx(54, abs=3)
+    assert 1000 / RING.ring_ms(1) == pytest.approx(54, abs=3)
 
 
 @pytest.mark.parametrize(
@@ -34,13 +34,13 @@ def test_a_single_request_cannot_pass_54_tokens_a_second_on_this_card() -> None:
 def test_single_request_ceilings_of_other_cards(card: str, ceiling: float) -> None:
     found = find_card(card)
     assert found is not None
-    assert Roofline(kimi(), found).one_slot_tokens_per_s(1) == pytest.approx(ceiling, abs=0.6)
+    assert 1000 / Roofline(kimi(), found).ring_ms(1) == pytest.approx(ceiling, abs=0.6)
 
 
 @pytest.mark.parametrize(("batch", "default", "aware"), [(1, 284, 372), (2, 456, 617), (4, 660, 842), (8, 868, 1012)])
 def test_the_lm_head_aware_split_raises_the_full_ring(batch: int, default: float, aware: float) -> None:
-    assert RING.full_ring_tokens_per_s(DEFAULT_SPLIT, batch) == pytest.approx(default, abs=1)
-    assert RING.full_ring_tokens_per_s(HEAD_AWARE_SPLIT, batch) == pytest.approx(aware, abs=1)
+    assert 1000 * batch / max(RING.stage_ms(DEFAULT_SPLIT, batch)) == pytest.approx(default, abs=1)
+    assert 1000 * batch / max(RING.stage_ms(HEAD_AWARE_SPLIT, batch)) == pytest.approx(aware, abs=1)
 
 
 def test_the_stages_of_any_split_add_up_to_the_ring() -> None:

@@ -65,16 +65,14 @@ def test_stages_that_share_the_cpu_get_a_range_that_holds_the_measured_loss() ->
 
 def test_a_limit_below_the_load_is_forecast_to_hurt() -> None:
     result = forecast_limit(recorded(LAB_LIMIT_2, 4, limit=2), 1, 8)
-    assert result.queued == 4
     assert result.effect is Effect.HURTS
     assert result.forecast.low <= LAB_LIMIT_2_AT_LIMIT_1 <= result.forecast.high
-    assert "wait for a slot" in result.forecast.regime
+    assert "4 of 8 requests wait for a slot" in result.forecast.regime
 
 
 @pytest.mark.parametrize(("limit", "waiting"), [(1, 8), (2, 0)])
 def test_bursts_beyond_the_limit_are_served_by_the_slots_there_are(limit: int, waiting: int) -> None:
     result = forecast_limit(recorded(LAB_BURSTS, 8, cpu=True), limit, 16)
-    assert result.queued == waiting
     assert result.forecast.low <= LAB_BURSTS_OF_16[limit] <= result.forecast.high
     assert ("8 of 16 requests wait for a slot" in result.forecast.regime) == bool(waiting)
 
@@ -183,9 +181,9 @@ def test_of_equally_good_limits_the_one_with_most_room_for_bursts_is_taken() -> 
 def test_more_requests_than_slots_fit_compares_waiting_with_doubling_up() -> None:
     assert limit_candidates(8, 9) == (1, 2, 3, 4, 5, 8, 9)
     nine = forecast_limit(seed_server().deployment(9), 1, 9)
-    assert (nine.filled, nine.queued) == (8, 1)
+    assert (nine.filled, "1 of 9" in nine.forecast.regime) == (8, True)
     doubled = forecast_limit(seed_server().deployment(9), 2, 9)
-    assert (doubled.filled, doubled.queued) == (5, 0)
+    assert (doubled.filled, "of 9" in doubled.forecast.regime) == (5, False)
 
 
 def test_one_level_leaves_the_gain_open() -> None:
@@ -224,7 +222,7 @@ def test_a_forecast_is_a_range_of_finite_throughput(
     result = forecast_limit(case, limit, concurrency)
     assert 0 < result.forecast.low <= result.forecast.high < 1e5
     assert 1 <= result.filled <= stages
-    assert result.queued == max(0, concurrency - limit * stages)
+    assert ("for a slot" in result.forecast.regime) == (concurrency > limit * stages)
 
 
 def test_a_dense_models_few_requests_keep_more_stages_busy_and_are_told_to_gain_little() -> None:
@@ -242,5 +240,4 @@ def test_a_dense_models_few_requests_keep_more_stages_busy_and_are_told_to_gain_
 def test_requests_that_queue_are_not_bound_by_pauses_of_one_alone() -> None:
     slow_client = (level_from_throughput(1, 10.0), level_from_throughput(8, 60.0))
     queued = forecast_limit(Deployment(slow_client, 4, 4, (1.0, 1.0), (even_shares(4),)), 1, 8)
-    assert queued.queued == 4
     assert queued.forecast.high > 4 * 10.0 / 0.98

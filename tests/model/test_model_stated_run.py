@@ -1,8 +1,8 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from model_samples import equal_ring
 
-from ppagent.model.ring import equal_ring
 from ppagent.model.stated_run import StatedRun, closed_form, forecast_run
 from ppagent.model.workload import Admission, Launch, Load
 

@@ -1,8 +1,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from model_samples import equal_ring
 
-from ppagent.model.ring import Ring, Stage, equal_ring
+from ppagent.model.ring import Ring, Stage
 from ppagent.model.timeline import draw_timeline, timeline_at, timeline_of
 
 

@@ -1,11 +1,10 @@
 from dataclasses import replace
 
 import pytest
-from model_samples import HEAD_AWARE_SPLIT, seed_server
+from model_samples import HEAD_AWARE_SPLIT, equal_ring, seed_server
 
 from ppagent.model.forecast import Effect
 from ppagent.model.regime import queueing, regime_of
-from ppagent.model.ring import equal_ring
 from ppagent.model.whatif import Settings, what_if, what_if_ring
 
 SEED = seed_server()
