@@ -11,8 +11,9 @@ from ppagent.targets.files import join_text
 from ppagent.targets.remote.ahead import LogAhead, in_background
 from ppagent.targets.remote.asking import AskSecret
 from ppagent.targets.remote.command_log import CommandLog
-from ppagent.targets.remote.forms import environment_text, launch_text, processes_text, titles
-from ppagent.targets.remote.gpus import Cards, sample_cards
+from ppagent.targets.remote.forms import environment_text, launch_text, processes_text
+from ppagent.targets.remote.gpu_owners import owners_of
+from ppagent.targets.remote.gpus import Cards, numbered_as_on, sample_cards
 from ppagent.targets.remote.host_forms import host_text, kernel_text, packages_text, topology_text
 from ppagent.targets.remote.inside import interpreter
 from ppagent.targets.remote.inspection import Inspection, inspect_server, no_package
@@ -197,7 +198,8 @@ class LiveHost:
 
     def _sample(self) -> Cards:
         server = self._seen_server()
-        return sample_cards(self.link, server, titles(server) if server else {}, self._windows.gpu_s)
+        cards = sample_cards(self.link, server, owners_of(server, self._looked_at.first), self._windows.gpu_s)
+        return cards if server is None or not server.container else numbered_as_on(self._survey, cards)
 
     def _make(self, artifact: Artifact) -> str:
         match artifact:
@@ -215,7 +217,7 @@ class LiveHost:
             case Artifact.GPUS:
                 return self._cards.samples
             case Artifact.GPU_PROCESSES:
-                return self._cards.processes
+                return self._cards.who()
             case Artifact.TOPOLOGY:
                 return topology_text(self._survey)
             case Artifact.HOST:

@@ -74,10 +74,35 @@ def test_what_a_card_does_not_support_is_empty_and_a_lost_card_says_so(stub: Pat
     target = target_of(LocalLink(), server)
     facts = facts_of(target, "gpu.samples")
     assert "1" not in facts["gpu.temperature_c"]
-    assert facts["gpu.names"]["2"] == "[GPU is lost]"
+    assert facts["gpu.lost"] == [{"gpu": "2", "says": "GPU is lost"}]
+    assert "2" not in facts["gpu.names"]
+    assert facts["gpu.count"] == 7
     assert facts["gpu.throttle"]["3"] == ["sw_power_cap", "hw_thermal"]
     assert "1" not in facts["gpu.throttle"]
     assert facts["gpu.pcie_width"]["3"] == 4
+
+
+def test_a_card_that_has_no_handle_any_more_hides_no_other(stub: Path, server: FakeServer) -> None:
+    """What most cards that fell off the bus answer is an unknown error."""
+    cards = nvml.cards_of(SEED, MOMENT)
+    cards[2] |= {"handle": 999}
+    cards[5] |= {"handle": 16}
+    nvml.set_cards(stub, cards)
+    facts = facts_of(target_of(LocalLink(), server), "gpu.samples")
+    said = [{"gpu": "2", "says": "Unknown Error"}, {"gpu": "5", "says": "GPU requires reset"}]
+    assert facts["gpu.lost"] == said
+    assert facts["gpu.power_w"]["3"] > 0
+    assert facts["gpu.power_w"].keys() == set("013467")
+
+
+def test_what_the_driver_keeps_for_itself_is_not_used(stub: Path, server: FakeServer) -> None:
+    """As nvidia-smi counts: an empty H200 holds 1 MiB, and 700 MiB are reserved."""
+    cards = nvml.cards_of(SEED, MOMENT)
+    cards[0] |= {"memory.total": 143771, "memory.used": 701, "memory.reserved": 700}
+    nvml.set_cards(stub, cards)
+    facts = facts_of(target_of(LocalLink(), server), "gpu.samples")
+    assert facts["gpu.memory_used_mib"]["0"] == 1
+    assert facts["gpu.memory_total_mib"]["0"] == 143771
 
 
 def test_each_rank_is_found_on_its_card_and_a_stranger_is_told(stub: Path, server: FakeServer) -> None:
@@ -94,15 +119,44 @@ def test_each_rank_is_found_on_its_card_and_a_stranger_is_told(stub: Path, serve
     ]  # fmt: skip
     facts = facts_of(target, "gpu.processes")
     assert facts["gpu.ranks"] == {"0": "PP0", "1": "PP1"}
-    assert facts["gpu.foreign_processes"] == [{"index": "2", "pid": 999_999, "name": "", "used_memory_mib": 68002.0}]
+    stranger = {"index": "2", "pid": 999_999, "name": "[Not Found]", "used_memory_mib": 68002.0}
+    assert facts["gpu.foreign_processes"] == [stranger]
+
+
+def test_a_stranger_that_the_host_shows_is_named_by_its_program(stub: Path, server: FakeServer) -> None:
+    from tests.fixtures.sshd import processes
+
+    worker = next(pid for pid, parent, _ in processes() if parent == server.pid)
+    cards = nvml.cards_of(SEED, MOMENT)
+    cards[0] |= {"process": worker, "process.memory": 0}
+    cards[1] |= {"process": os.getpid(), "process.memory": 900}
+    nvml.set_cards(stub, cards)
+    rows = target_of(LocalLink(), server).text("box", Artifact.GPU_PROCESSES).splitlines()
+    assert rows[1] == f"0,{worker},sglang::scheduler_PP0,", "0 MiB is what a driver says that cannot tell"
+    assert rows[2] == f"1,{os.getpid()},{Path('/proc/self/comm').read_text().strip()},900"
+
+
+def test_cards_that_give_no_list_of_processes_do_not_say_that_there_is_none(stub: Path, server: FakeServer) -> None:
+    cards = nvml.cards_of(SEED, MOMENT)
+    nvml.set_cards(stub, {index: card | {"process.untold": 1} for index, card in cards.items()})
+    target = target_of(LocalLink(), server)
+    with pytest.raises(NotRecorded, match="no card gives a list of its processes"):
+        target.text("box", Artifact.GPU_PROCESSES)
+    assert facts_of(target, "gpu.samples")["gpu.count"] == 8
 
 
 def test_an_older_driver_names_its_throttle_reasons_otherwise(tmp_path: Path, stub: Path) -> None:
+    """And its lists of processes, and it does not tell apart what it keeps of the memory."""
     old = nvml.build(tmp_path / "old", new_driver=False)
-    nvml.set_cards(old, {0: nvml.cards_of(SEED, MOMENT)[0] | {"reasons": "0x08"}}, driver="470.1")
+    card = nvml.cards_of(SEED, MOMENT)[0] | {"reasons": "0x08", "process": 999_999, "process.memory": 7}
+    nvml.set_cards(old, {0: card}, driver="470.1")
     server = FakeServer(tmp_path / "server", env={"LD_LIBRARY_PATH": str(old)}).start()
     try:
-        assert facts_of(target_of(LocalLink(), server), "gpu.samples")["gpu.throttle"] == {"0": ["hw_slowdown"]}
+        target = target_of(LocalLink(), server)
+        facts = facts_of(target, "gpu.samples")
+        assert facts["gpu.throttle"] == {"0": ["hw_slowdown"]}
+        assert facts["gpu.memory_used_mib"] == {"0": float(card["memory.used"])}
+        assert target.text("box", Artifact.GPU_PROCESSES).splitlines()[1] == "0,999999,[Not Found],7"
     finally:
         server.stop()
 
@@ -135,10 +189,21 @@ def test_without_the_library_nvidia_smi_is_asked_under_its_older_names_too(smi: 
     target = target_of(LocalLink(), fake_server)
     facts = facts_of(target, "gpu.samples")
     assert facts["gpu.power_w"] == {"0": 123.0, "1": 123.1}
-    assert target.text("box", Artifact.GPU_PROCESSES).splitlines()[1] == "1,4242,,1000"
+    assert target.text("box", Artifact.GPU_PROCESSES).splitlines()[1] == "1,4242,[Not Found],1000"
     assert facts_of(target, "gpu.topology") == {"gpu.nvlink": False, "gpu.link_worst": "NODE"}
     assert "nvidia-driver==470.1\n" in target.text("box", Artifact.PACKAGES)
     assert "cuda-driver==11.4\n" in target.text("box", Artifact.PACKAGES)
+
+
+def test_nvidia_smi_may_say_no_more_than_that_a_card_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_server: FakeServer
+) -> None:
+    said = "echo 'Unable to determine the device handle for GPU0000:17:00.0: Unknown Error'; exit 255"
+    monkeypatch.setenv("PATH", str(nvml.write_smi(tmp_path / "bin", said)), prepend=os.pathsep)
+    target = target_of(LocalLink(), fake_server)
+    assert facts_of(target, "gpu.samples")["gpu.lost"] == [{"gpu": "0000:17:00.0", "says": "Unknown Error"}]
+    with pytest.raises(NotRecorded):
+        target.text("box", Artifact.GPU_PROCESSES)
 
 
 def test_without_either_it_is_said_what_is_missing(fake_server: FakeServer) -> None:

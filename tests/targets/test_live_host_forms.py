@@ -79,5 +79,10 @@ def test_driver_and_cuda_stand_among_the_packages() -> None:
     assert text.splitlines() == [
         "cuda-driver==13.0", "cuda-of-torch==12.8", "nvidia-driver==580.95.05", "sglang==0.5.23", "torch==2.9.1",
     ]  # fmt: skip
+    newer = "| NVIDIA-SMI 610.43.02              KMD Version: 610.43.02     CUDA UMD Version: 13.3     |\n"
+    assert packages_text({}, "", survey({"smi": newer}), None).split() == [
+        "cuda-driver==13.3",
+        "nvidia-driver==610.43.02",
+    ]
     cards = Cards("", "", driver="570.1", cuda="12.8")
     assert "nvidia-driver==570.1" in packages_text({}, "", None, cards)

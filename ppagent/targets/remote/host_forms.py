@@ -62,7 +62,7 @@ def packages_text(packages: Mapping[str, str], torch_cuda: str, survey: Sections
 def _driver(survey: Sections | None) -> tuple[str, str]:
     """Versions of the driver and of the CUDA it speaks, from the head of nvidia-smi."""
     text = _said(survey, "smi") if survey is not None else ""
-    driver = re.search(r"Driver Version:\s*([\d.]+)", text)
+    driver = re.search(r"(?:Driver|KMD) Version:\s*([\d.]+)", text)
     cuda = re.search(r"CUDA (?:UMD )?Version:\s*([\d.]+)", text)
     return (driver[1] if driver else "", cuda[1] if cuda else "")
 
