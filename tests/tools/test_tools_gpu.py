@@ -1,7 +1,7 @@
 import pytest
 from tool_fakes import FakeTarget, box, facts_of, run
 
-from ppagent.errors import ToolError
+from ppagent.errors import NotRecorded, ToolError
 from ppagent_tools.gpu import Processes, Samples, Topology
 
 HEAD = (
@@ -192,3 +192,119 @@ def test_a_card_tells_nothing_below_zero_and_nothing_boundless() -> None:
     assert facts.numbers("gpu.power_w") == {"1": 300}
     assert facts.numbers("gpu.memory_total_mib") == {"1": 2}
     assert "gpu.power_limit_w" not in facts
+
+
+def test_a_small_card_that_keeps_its_clocks_up_without_work_is_idle() -> None:
+    """An L4 that holds a model."""
+    text = "power.draw [W], power.limit [W], utilization.gpu [%]\n34.19 W, 72.00 W, {}\n"
+    assert facts_of(run(Samples(), box(gpus=text.format("0 %")))).flag("gpu.under_load") is False
+    assert facts_of(run(Samples(), box(gpus=text.format("[N/A]")))).flag("gpu.under_load") is True
+    assert (
+        facts_of(run(Samples(), box(gpus=text.format("0 %").replace("34.19", "60.0")))).flag("gpu.under_load") is True
+    )
+
+
+def test_a_power_cap_that_an_idle_card_reports_is_none() -> None:
+    """An RTX PRO 6000 Server Edition at rest."""
+    head = "index, power.draw [W], power.limit [W], utilization.gpu [%], clocks_event_reasons.active\n"
+    text = f"{head}0, 30.39 W, 600.00 W, 0 %, 0x0000000000000004\n1, 590.1 W, 600.00 W, 99 %, 0x0000000000000044\n"
+    throttle = run(Samples(), box(gpus=text))[-1]
+    assert throttle.facts == {"gpu.throttle": {"0": [], "1": ["sw_power_cap", "hw_thermal"]}}
+    assert throttle.excerpt.startswith("1, 590.1 W")
+
+
+def test_reasons_count_in_the_moments_of_work() -> None:
+    rows = "0,1,600,0,0x8\n0,400,600,90,0x1\n"
+    text = f"index,power.draw,power.limit,utilization.gpu,clocks_event_reasons.active\n{rows}"
+    assert facts_of(run(Samples(), box(gpus=text))).table("gpu.throttle") == {"0": []}
+
+
+def test_the_average_power_counts_before_that_of_an_instant() -> None:
+    """An RTX PRO 6000 Max-Q at its limit of 300 W."""
+    head = "index, power.draw.average [W], power.draw.instant [W], clocks.current.graphics [MHz]"
+    text = f"{head}\n0, 297.37 W, 307.72 W, 1927 MHz\n"
+    facts = facts_of(run(Samples(), box(gpus=text)))
+    assert facts.numbers("gpu.power_w") == {"0": 297.37}
+    assert facts.numbers("gpu.sm_clock_mhz") == {"0": 1927}
+
+
+@pytest.mark.parametrize("said", ["GPU is lost", "GPU requires reset", "Unknown Error"])
+def test_a_card_that_answers_nothing_is_lost_and_no_card_of_another_name(said: str) -> None:
+    text = f"index,name,power.draw,power.limit\n0,NVIDIA H200,115,700\n1,[{said}],[{said}],[{said}]\n"
+    facts = facts_of(run(Samples(), box(gpus=text)))
+    assert facts.items("gpu.lost") == [{"gpu": "1", "says": said}]
+    assert facts.table("gpu.names") == {"0": "NVIDIA H200"}
+    assert facts.number("gpu.count") == 1
+
+
+def test_a_lost_card_may_be_known_by_its_bus_alone() -> None:
+    facts = facts_of(run(Samples(), box(gpus="index,name,pci.bus_id\n,[Unknown Error],0000:17:00.0\n")))
+    assert facts.items("gpu.lost") == [{"gpu": "0000:17:00.0", "says": "Unknown Error"}]
+    assert "gpu.count" not in facts
+
+
+@pytest.mark.parametrize("cell", ["[N/A]", "[Not Supported]", "[Unknown Error]", "[Insufficient Permissions]"])
+def test_one_value_that_a_card_does_not_tell_is_no_lost_card(cell: str) -> None:
+    """An RTX 2080 Ti without a default limit."""
+    facts = facts_of(run(Samples(), box(gpus=f"index,name,power.draw,power.default_limit\n0,X,228.82,{cell}\n")))
+    assert "gpu.lost" not in facts
+    assert facts.number("gpu.count") == 1
+
+
+def test_rows_without_an_index_belong_to_one_moment_by_their_time() -> None:
+    rows = "".join(f"2026/09/24 10:00:0{s}.00{n}, 9{n} %\n" for s in range(3) for n in range(2))
+    facts = facts_of(run(Samples(), box(gpus=f"timestamp, utilization.gpu [%]\n{rows}")))
+    assert facts.numbers("gpu.utilization") == {"0": 90, "1": 91}
+    assert facts.number("gpu.samples") == 3
+
+
+UUIDS = "index,name,uuid,pci.bus_id\n0,X,GPU-e16d248c-c1a9,00000000:01:00.0\n1,X,GPU-45007176-8a28,00000000:41:00.0\n"
+
+
+def test_a_card_that_rows_of_processes_name_by_uuid_or_bus_is_found() -> None:
+    text = (
+        "pid, process_name, gpu_uuid, used_gpu_memory [MiB]\n"
+        "2094383, sglang::scheduler_TP1_EP1, GPU-45007176-8a28, 90478\n"
+        "377813, sgl_diffusion::scheduler, GPU-e16d248c-c1a9, 47594\n"
+    )
+    facts = facts_of(run(Processes(), box(gpu_processes=text, gpus=UUIDS)))
+    assert facts.table("gpu.ranks") == {"1": "TP1 EP1"}
+    other = {"index": "0", "pid": 377813, "name": "sgl_diffusion::scheduler", "used_memory_mib": 47594.0}
+    assert facts.items("gpu.foreign_processes") == [other]
+    by_bus = text.replace("gpu_uuid", "gpu_bus_id").replace("GPU-45007176-8a28", "00000000:41:00.0")
+    assert facts_of(run(Processes(), box(gpu_processes=by_bus, gpus=UUIDS))).table("gpu.ranks") == {"1": "TP1 EP1"}
+    assert "gpu.ranks" not in facts_of(run(Processes(), box(gpu_processes=text)))
+
+
+@pytest.mark.parametrize("name", ["[Not Found]", "", "-"])
+def test_processes_that_a_container_hides_say_nothing(name: str) -> None:
+    with pytest.raises(NotRecorded, match="hidden"):
+        run(Processes(), box(gpu_processes=f"index,pid,name,used_memory_mib\n0,4242,{name},1000\n", processes=TREE))
+
+
+def test_the_servers_own_processes_tell_which_cards_count() -> None:
+    """Given as 0 and 1 in its container, they are 2 and 3 on the host."""
+    on = "index,pid,name,used_memory_mib\n2,10,sglang::scheduler_TP0,9\n3,11,sglang::scheduler_TP1,9\n0,5,python3,9\n"
+    finding = run(Topology(), box(topology=MATRIX, gpu_processes=on, environment="CUDA_VISIBLE_DEVICES=0,1\n"))[0]
+    assert finding.facts == {"gpu.nvlink": False, "gpu.link_worst": "PHB"}
+
+
+@pytest.mark.parametrize(
+    ("given", "worst"),
+    [("GPU-e16d248c-c1a9,GPU-4500", "NV18"), ("GPU-e16d248c-c1a9,GPU-ffff", "SYS"), ("MIG-1f,MIG-2f", "SYS"),
+     ("-1", "SYS")],
+)  # fmt: skip
+def test_cards_may_be_given_by_uuid(given: str, worst: str) -> None:
+    target = box(topology=MATRIX, gpus=UUIDS, environment=f"CUDA_VISIBLE_DEVICES={given}\n")
+    assert run(Topology(), target)[0].facts["gpu.link_worst"] == worst
+
+
+def test_a_link_that_is_not_told_is_left_out_and_network_cards_have_any_name() -> None:
+    text = """\
+\tGPU0\tGPU1\tGPU2\trdmap79s0\tmlx5_bond_0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID
+GPU0\t X \tNV18\tN/A\tPIX\tSYS\t0-31\t0\t\tN/A
+GPU1\tNV18\t X \tNODE\tPIX\tSYS\t0-31\t0\t\tN/A
+GPU2\tN/A\tNODE\t X \tPHB\tSYS\t32-63\t1\t\tN/A
+rdmap79s0\tPIX\tPIX\tPHB\t X \tSYS
+"""
+    assert run(Topology(), box(topology=text))[0].facts == {"gpu.nvlink": True, "gpu.link_worst": "NODE"}

@@ -28,7 +28,7 @@ _TABLES: tuple[tuple[str, tuple[str, ...], Values], ...] = (
     ("gpu.temperature_c", ("temperature.gpu",), max),
 )
 _LINKS: tuple[tuple[str, tuple[str, ...], Values], ...] = (
-    ("gpu.pcie_gen", ("pcie.link.gen.current", "pcie.link.gen.gpucurrent"), max),
+    ("gpu.pcie_gen", ("pcie.link.gen.current",), max),
     ("gpu.pcie_gen_max", ("pcie.link.gen.max",), max),
     ("gpu.pcie_width", ("pcie.link.width.current",), min),
     ("gpu.pcie_width_max", ("pcie.link.width.max",), max),
@@ -87,20 +87,32 @@ def _samples(found: Document) -> list[Finding]:
     shown = max(used, key=lambda sample: sample.value("power.draw") or 0.0)
     at = shown.row.cells.get("timestamp", "")
     facts: dict[str, FactValue] = {
-        "gpu.count": len(by_gpu(every)),
-        "gpu.names": {index: name for index, own in gpus.items() if (name := own[0].row.cells.get("name"))},
+        "gpu.count": len(by_gpu(sample for sample in every if not sample.gone)) or None,
+        "gpu.lost": _lost(every),
+        "gpu.names": {index: name for index, own in gpus.items() if (name := _name(own))},
         "gpu.samples": max(len(own) for own in gpus.values()),
         "gpu.window_s": window_s(every),
         "gpu.under_load": _under_load(every),
         "gpu.power_series": power_series(moments),
     }
     facts.update(_tables(gpus, _TABLES))
-    known = {name: value for name, value in facts.items() if value not in (None, {})}
+    known = {name: value for name, value in facts.items() if value not in (None, {}, [])}
     findings = [found.finding(known, shown.excerpt, at=at)]
     links = _tables(gpus, _LINKS)
     if links:
         findings.append(found.finding(links, _narrowest(used).excerpt, at=at))
-    return findings + _throttle(found, by_gpu(every))
+    return findings + _throttle(found, gpus)
+
+
+def _name(own: Sequence[Sample]) -> str:
+    names = (sample.row.cells.get("name", "") for sample in own)
+    return next((name for name in names if name and not name.startswith("[")), "")
+
+
+def _lost(samples: Sequence[Sample]) -> list[FactValue]:
+    """Cards that no longer answer, by index or by bus, each once."""
+    said = {s.row.cells.get("index") or s.row.cells.get("pci.bus_id") or s.index: s.gone for s in samples if s.gone}
+    return [{"gpu": gpu, "says": says} for gpu, says in said.items()]
 
 
 def _under_load(samples: Sequence[Sample]) -> bool | None:
@@ -127,7 +139,7 @@ def _tables(
 def _narrowest(samples: Sequence[Sample]) -> Sample:
     """The sample with the fewest lanes and the slowest generation."""
     widths = ("pcie.link.width.current",)
-    generations = ("pcie.link.gen.current", "pcie.link.gen.gpucurrent")
+    generations = ("pcie.link.gen.current",)
     return min(samples, key=lambda s: (s.value(*widths) or 99.0, s.value(*generations) or 99.0))
 
 
@@ -136,12 +148,18 @@ def _throttle(found: Document, gpus: dict[str, list[Sample]]) -> list[Finding]:
     reasons: dict[str, FactValue] = {}
     shown: Sample | None = None
     for index, own in gpus.items():
-        said = [sample for sample in own if sample.throttles is not None]
+        said = [(sample, sample.throttles) for sample in own if sample.throttles is not None]
         if not said:
             continue
-        reasons[index] = list(dict.fromkeys(reason for sample in said for reason in sample.throttles or ()))
-        shown = shown or next((sample for sample in said if sample.throttles), None)
+        held = [(sample, reason) for sample, given in said for reason in given or () if _counts(sample, reason)]
+        reasons[index] = list(dict.fromkeys(reason for _, reason in held))
+        shown = shown or (held[0][0] if held else None)
     if not reasons:
         return []
     excerpt = (shown or next(iter(gpus.values()))[0]).excerpt
     return [found.finding({"gpu.throttle": reasons}, excerpt)]
+
+
+def _counts(sample: Sample, reason: str) -> bool:
+    """Idle cards report a power cap too (seen: 30 of 600 W), which holds nothing down."""
+    return reason != "sw_power_cap" or sample.busy is not False

@@ -13,6 +13,9 @@ from ppagent_tools.reading import CsvRow, Document, csv_rows, number
 BUSY_PERCENT = 10.0
 BUSY_SHARE_OF_LIMIT = 0.22
 """Loaded cards without work draw 12-20 % of their limit (seen: 85 of 600 W, 110 of 700 W), working ones more."""
+IDLE_SHARE_OF_LIMIT = 0.5
+"""Small cards that hold a model keep their clocks up without work (seen: an L4 at 34 of 72 W and 0 %), so that power
+below this share does not speak against a utilisation of next to nothing."""
 
 _REASONS = {0x4: "sw_power_cap", 0x8: "hw_slowdown", 0x20: "sw_thermal", 0x40: "hw_thermal", 0x80: "hw_power_brake"}
 """Bits of NVML's clocks event reasons that mean a throttle (`nvml.h`); idle and set clocks are none."""
@@ -23,6 +26,21 @@ _REASON_WORDS = {
     "hw_thermal": r"hw[ _]thermal(?:[ _]slowdown)?",
     "hw_power_brake": r"hw[ _]power[ _]brake(?:[ _]slowdown)?",
 }
+_GONE = re.compile(r"\[GPU (?:is lost|requires reset)\]", re.IGNORECASE)
+_UNTOLD = re.compile(r"\[(?:N/A|Not Supported|Not Found|Insufficient Permissions)\]|", re.IGNORECASE)
+"""Cells of a sound card that does not tell, or not to everybody."""
+_ALIASES = {
+    "power.draw": ("power.draw", "power.draw.average", "power.draw.instant"),
+    "clocks.sm": ("clocks.sm", "clocks.gr"),
+    "clocks.max.sm": ("clocks.max.sm", "clocks.max.gr"),
+    "pcie.link.gen.current": ("pcie.link.gen.current", "pcie.link.gen.gpucurrent"),
+}
+"""Other columns of a query that tell the same, the best first; the graphics clock of these cards is that of the SMs."""
+_LONGER = {
+    "clocks.current.sm": "clocks.sm", "clocks.current.graphics": "clocks.gr", "clocks.max.graphics": "clocks.max.gr",
+    "gpu_name": "name", "gpu_uuid": "uuid", "gpu_bus_id": "pci.bus_id",
+}  # fmt: skip
+_SAME_MOMENT_S = 0.5
 _TELLING = frozenset(
     (
         "index",
@@ -36,6 +54,8 @@ _TELLING = frozenset(
         "clocks.sm",
     )
 )
+_NOT_ASKED = frozenset(("timestamp", "index", "uuid", "pci.bus_id", "driver_version", "count", "pasted"))
+"""Columns that are told of a lost card too."""
 _MOST_W = 10_000.0
 """More than any card draws."""
 _TIME_FORMATS = ("%Y/%m/%d %H:%M:%S.%f", "%Y/%m/%d %H:%M:%S")
@@ -51,7 +71,8 @@ class Sample:
     def value(self, *columns: str) -> float | None:
         """The first of these columns that holds a number that a card can tell: none is below zero, no share above the
         whole, and a card without power answers nothing (a virtual one says 0 W for "not known")."""
-        numbers = ((column, number(self.row.cells.get(column))) for column in columns)
+        asked = [alias for column in columns for alias in _ALIASES.get(column, (column,))]
+        numbers = ((column, number(self.row.cells.get(column))) for column in asked)
         return next((value for column, value in numbers if value is not None and _can_be(column, value)), None)
 
     @property
@@ -70,8 +91,19 @@ class Sample:
         used, power = self.value("utilization.gpu"), self.value("power.draw")
         limit = self.value("power.limit", "power.default_limit")
         known = [used >= BUSY_PERCENT] if used is not None else []
-        known += [power >= BUSY_SHARE_OF_LIMIT * limit] if power is not None and limit else []
+        enough = BUSY_SHARE_OF_LIMIT if used is None else IDLE_SHARE_OF_LIMIT
+        known += [power >= enough * limit] if power is not None and limit else []
         return any(known) if known else None
+
+    @property
+    def gone(self) -> str:
+        """What is said in place of every value of a card that no longer answers; empty for one that does. A single
+        cell may be an error on a sound card."""
+        asked = {column: cell for column, cell in self.row.cells.items() if column not in _NOT_ASKED}
+        told = set(asked.values())
+        alike = len(told) == 1 and (len(asked) > 1 or "name" in asked)
+        said = next((cell for cell in told if _GONE.fullmatch(cell)), "") or (told.pop() if alike else "")
+        return said[1:-1] if re.fullmatch(r"\[[^\]]+\]", said) and not _UNTOLD.fullmatch(said) else ""
 
     @property
     def throttles(self) -> tuple[str, ...] | None:
@@ -143,20 +175,25 @@ def mean(values: Iterable[float]) -> float:
 
 
 def _plain(name: str) -> str:
-    """`power.draw [W]` as `power.draw`; newer names of the same query as the older ones."""
+    """`power.draw [W]` as `power.draw`; names that a header spells out as the query has them."""
     bare = re.sub(r"\s*\[[^\]]*\]", "", name).strip().lower()
-    return {
-        "power.draw.instant": "power.draw",
-        "clocks.current.sm": "clocks.sm",
-        "power.draw.average": "power.draw",
-    }.get(bare, bare)
+    return _LONGER.get(bare, bare)
 
 
 def _index_of(row: CsvRow, place: int, moments: Sequence[Sequence[Sample]]) -> str:
-    """Without a column of indices, cards are counted by their bus or the order of the rows of the first moment."""
+    """Without a column of indices, cards are counted by their bus, by the order of the rows of one moment where these
+    carry their time, else by the order of all rows."""
     key = row.cells.get("uuid") or row.cells.get("pci.bus_id") or ""
-    known = [s for moment in moments for s in moment if key in (s.row.cells.get("uuid"), s.row.cells.get("pci.bus_id"))]
-    return known[0].index if key and known else str(place)
+    if key:
+        own = (
+            s for moment in moments for s in moment if key in (s.row.cells.get("uuid"), s.row.cells.get("pci.bus_id"))
+        )
+        known = next(own, None)
+        return known.index if known is not None else str(place)
+    time, began = _time(row.cells.get("timestamp", "")), moments[-1][0].time if moments else None
+    if time is None or began is None:
+        return str(place)
+    return str(len(moments[-1])) if abs((time - began).total_seconds()) < _SAME_MOMENT_S else "0"
 
 
 def _time(text: str) -> datetime | None:

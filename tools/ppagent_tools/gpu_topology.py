@@ -3,16 +3,17 @@
 import re
 from dataclasses import dataclass
 
-from ppagent.errors import NotRecorded, ToolError
+from ppagent.errors import NotRecorded
 from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.plugins import ToolContext
 from ppagent.targets.target import Artifact
+from ppagent_tools.gpu_used import used_cards
 from ppagent_tools.reading import Document, document
 
 _FARTHER = ("NV", "PIX", "PXB", "PHB", "NODE", "SYS")
 """Nearest link first, as the legend of the matrix orders them."""
-_ANSI = re.compile(r"\x1b\[[0-9;]*m")
-_VISIBLE = re.compile(r"\bCUDA_VISIBLE_DEVICES=[\"']?(\d+(?:,\d+)*)")
+_ANSI = re.compile(r"\x1b?\[[0-9;]*m")
+_UNTOLD = ("N/A", "-")
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ def topology_finding(context: ToolContext, host: str) -> Finding:
     """The links between the GPUs used. Raises ToolError where the text is no such matrix."""
     found = document(context, host, Artifact.TOPOLOGY)
     links = read_links(found)
-    used = _visible(context, host)
-    among = [link for link in links if used is None or {link.one, link.other} <= used] or links
+    used = used_cards(context, host)
+    among = [link for link in links if not used or {link.one, link.other} <= used] or links
     worst = max(among, key=lambda link: link.distance)
     facts: dict[str, FactValue] = {
         "gpu.nvlink": any(link.kind.startswith("NV") for link in among),
@@ -50,7 +51,7 @@ def read_links(found: Document) -> list[Link]:
     start = next((i for i, line in enumerate(plain) if re.match(r"\s*GPU\d+(?:\s|$)", line)), None)
     if start is None:
         raise found.error("no matrix of GPUs (nvidia-smi topo -m) is in it", 1)
-    columns = re.findall(r"(?:GPU|NIC|mlx|ib)\w*", plain[start].split("CPU Affinity")[0])
+    columns = plain[start].split("CPU Affinity")[0].split()
     links: list[Link] = []
     for place in range(start + 1, len(lines)):
         cells = plain[place].split()
@@ -67,21 +68,9 @@ def read_links(found: Document) -> list[Link]:
 def _row(found: Document, place: int, one: int, cells: dict[str, str], row: str) -> list[Link]:
     links = []
     for column, kind in cells.items():
-        if not column.startswith("GPU") or int(column[3:]) <= one:
+        if not re.fullmatch(r"GPU\d+", column) or int(column[3:]) <= one or kind in _UNTOLD:
             continue
         if not re.fullmatch(r"NV\d+|PIX|PXB|PHB|NODE|SYS", kind):
             raise found.error(f"{kind!r} is no kind of link", place + 1)
         links.append(Link(one, int(column[3:]), kind, row.strip()))
     return links
-
-
-def _visible(context: ToolContext, host: str) -> frozenset[int] | None:
-    """GPU indices the server was given, where its environment or launch names them."""
-    for artifact in (Artifact.ENVIRONMENT, Artifact.LAUNCH):
-        try:
-            match = _VISIBLE.search(context.target.text(host, artifact))
-        except ToolError:  # said where it is asked for; without it every card counts
-            continue
-        if match is not None:
-            return frozenset(int(index) for index in match[1].split(","))
-    return None

@@ -15,9 +15,13 @@ _TROUBLE = re.compile(
     r"|NVRM: .*(?:fail|error|lost)"
     r"|uncorrect\w* .*(?:ecc|memory)|\bECC\b.*(?:error|uncorrect)|Row Remapper|row remap\w* fail|EDAC .*(?:UE|CE)\b"
     r"|Hardware Error|link is down|Surprise Down|nvidia-nvswitch\S*: .*(?:fatal|SXid)|mce: .*Hardware"
-    r"|limited by .* PCIe|downgraded",
+    r"|limited by .* PCIe x(?!16\b)\d+ link.*capable of .* PCIe x16 link|downgraded",
     re.IGNORECASE,
 )
+"""Cards come up at 2.5 GT/s and speed up when used, so that a boot's "limited by" counts where lanes are missing, and
+only of what could have sixteen."""
+_STAMPS = re.compile(r"^(?:.{0,80}?\bkernel: )?(?:<\d+>|\w+ *: *\w+ *: +)?(?:\d{4}-\d\d-\d\dT\S+ +)?(?:\[[^\]]*\] *)?")
+"""What dmesg, journalctl and syslog write before a line's own text, by itself or one after the other."""
 _IOMMU = re.compile(
     r"Command line: .*(?:iommu|acs)\S*|Default domain type|DMAR: IOMMU (?:en|dis)abled|AMD-Vi: .*(?:enabled|init|IO)"
     r"|iommu: .*(?:translated|passthrough)|ACSCtl|\bACS\b|pcie_acs_override",
@@ -28,7 +32,7 @@ _IOMMU = re.compile(
 def kernel_findings(found: Document) -> list[Finding]:
     """Xid events, other trouble, and hints on IOMMU and ACS; lists are empty where the log has none."""
     lines = [line.strip() for line in found.text.splitlines() if line.strip()]
-    events = [(line, match) for line in lines if (match := _XID.search(line))]
+    events = _kept([(line, match) for line in lines if (match := _XID.search(line))])
     trouble = [line for line in lines if _TROUBLE.search(line) and not _XID.search(line)]
     hints = [line for line in lines if _IOMMU.search(line)]
     xids: list[FactValue] = [
@@ -36,7 +40,7 @@ def kernel_findings(found: Document) -> list[Finding]:
     ]
     first = events[0][0] if events else lines[0]
     findings = [
-        found.finding({"host.xid": xids[:MOST_LINES]}, first),
+        found.finding({"host.xid": xids}, first),
         found.finding({"host.kernel_trouble": _distinct(trouble)}, trouble[0] if trouble else lines[0]),
     ]
     if hints:
@@ -44,9 +48,19 @@ def kernel_findings(found: Document) -> list[Finding]:
     return findings
 
 
+def _kept(events: list[tuple[str, re.Match[str]]]) -> list[tuple[str, re.Match[str]]]:
+    """As many as are kept, in order: the first of each card and code, so that no flood of one hides another, then
+    those that came first."""
+    kinds: dict[tuple[str, str], int] = {}
+    for place, (_, match) in enumerate(events):
+        kinds.setdefault((match["gpu"], match["code"]), place)
+    wanted = list(dict.fromkeys((*kinds.values(), *range(len(events)))))[:MOST_LINES]
+    return [events[place] for place in sorted(wanted)]
+
+
 def _distinct(lines: list[str]) -> list[FactValue]:
     """Each line once, whatever its time stamp."""
     seen: dict[str, FactValue] = {}
     for line in lines:
-        seen.setdefault(re.sub(r"^\[[^\]]*\]\s*|^\w{3} +\d+ [\d:]+ \S+ kernel: ", "", line), line)
+        seen.setdefault(_STAMPS.sub("", line, count=1), line)
     return list(seen.values())[:MOST_LINES]
