@@ -81,6 +81,7 @@ def test_the_table_of_nvidia_smi_becomes_samples_that_quote_it() -> None:
     assert second == {
         "index": "1", "name": "NVIDIA RTX PRO 6000 Blac...", "utilization.gpu": "12", "power.draw": "184",
         "power.limit": "600", "memory.used": "88001", "memory.total": "97887", "temperature.gpu": "33",
+        "pci.bus_id": "00000000:02:00.0",
     }  # fmt: skip
     assert first["utilization.gpu"] == "0"
 
