@@ -108,7 +108,8 @@ class Control:
         except ssl.SSLCertVerificationError as error:
             raise Unreachable(distrusted(endpoint, error)) from error
         except (OSError, http.client.HTTPException) as error:
-            raise Unreachable(f"{endpoint.base_url}{path} gave no answer: {error or type(error).__name__}") from error
+            why = getattr(error, "strerror", None) or error or type(error).__name__
+            raise Unreachable(f"{endpoint.base_url}{path} gave no answer: {why}") from error
         finally:
             connection.close()
 

@@ -92,14 +92,13 @@ class Results:
 
 def run(args: argparse.Namespace) -> int:
     from ppagent.bench.prompts import read_prompts
-    from ppagent.bench.reach import reach
-    from ppagent.cli.left_behind import offer_restore, telling_what_died
+    from ppagent.cli.left_behind import offer_restore
+    from ppagent.cli.reaching import reached_server
 
     _shapes(args, lambda: (1,))  # what is asked for wrongly is said before anybody is asked
     if args.prompts is not None:
         read_prompts(args.prompts)
-    with telling_what_died(args.target):
-        reached = reach(args.target, args.port, os.environ)
+    reached = reached_server(args)
     try:
         offer_restore(reached, args.target)
         return _run(args, reached)

@@ -1,7 +1,6 @@
 """`ppagent try`: a before/after experiment on a live server, with a noise band and a way back."""
 
 import argparse
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -85,9 +84,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ppagent.bench.reach import reach
-    from ppagent.cli.left_behind import telling_what_died
-
     asked = [name for name in ("setting", "proposal", "restore") if getattr(args, name)]
     if len(asked) != 1:
         raise UserError("Say what to try: --set, --proposal or --restore, one of them.", "`ppagent try --help`.")
@@ -95,8 +91,9 @@ def run(args: argparse.Namespace) -> int:
         from ppagent.cli.try_restore import run_restore
 
         return run_restore(args)
-    with telling_what_died(args.target):
-        reached = reach(args.target, args.port, os.environ)
+    from ppagent.cli.reaching import reached_server
+
+    reached = reached_server(args)
     try:
         return _run(args, reached)
     finally:

@@ -94,7 +94,7 @@ def test_whoever_is_there_is_asked(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["http://127.0.0.1:1"], "cannot be reached"),
+        (["http://127.0.0.1:1"], "Nothing listens on 127.0.0.1 port 1. See whether the server runs there. "),
         (["http://user:pass@host:1"], "through the environment"),
         (["nowhere"], "no live server"),
         (["http://127.0.0.1:1", "--concurrency", "many"], "no list of whole numbers"),
