@@ -10,7 +10,9 @@ from ppagent.cli.main import COMMANDS, main
 from ppagent.errors import ExitStatus, NotRecorded, UserError
 
 ROOT = Path(__file__).parents[2]
-HEAVY = {"langgraph", "langchain_core", "openai", "paramiko", "rich", "pydantic", "yaml", "httpx"}
+HEAVY = {"httpcore2", "httpx2", "langchain_core", "langgraph", "numpy", "openai"} | {
+    "paramiko", "prompt_toolkit", "pydantic", "rich", "yaml",
+}  # fmt: skip
 
 
 def run(*words: str, **options: object) -> subprocess.CompletedProcess[str]:
