@@ -65,13 +65,15 @@ class ResponseReader:
     def _read_head(self, head: bytes) -> None:
         lines = head.split(b"\r\n")
         words = lines[0].split(None, 2)
-        if len(words) < 2 or not words[0].startswith(b"HTTP/1.") or not words[1].isdigit():
+        if len(words) < 2 or not words[0].startswith(b"HTTP/1.") or not (words[1].isdigit() and len(words[1]) == 3):
             raise BadResponse(f"no HTTP response: it begins with {lines[0][:60]!r}")
         self.status = int(words[1])
         headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(b":") for line in lines)}
         self._chunked = b"chunked" in headers.get(b"transfer-encoding", b"").lower()
         length = headers.get(b"content-length", b"")
         if not self._chunked and length.isdigit():
+            if len(length) > _LONGEST_SIZE:
+                raise BadResponse("the response is longer than anything can be")
             self._left = int(length)
             self.done = self._left == 0
         old = words[0] == b"HTTP/1.0" or (not self._chunked and self._left is None)
@@ -112,9 +114,12 @@ class ResponseReader:
 
 def _size(line: bytes) -> int:
     try:
-        return int(line.partition(b";")[0], 16)
-    except ValueError as error:
-        raise BadResponse(f"a chunk of the response has no size: {line[:40]!r}") from error
+        size = int(line.partition(b";")[0], 16)
+    except ValueError:
+        size = -1
+    if size < 0:
+        raise BadResponse(f"a chunk of the response has no size: {line[:40]!r}")
+    return size
 
 
 class EventSplitter:

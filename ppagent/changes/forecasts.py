@@ -11,6 +11,7 @@ from ppagent.causes.physics import measured_levels, ring_of, roofline_of
 from ppagent.causes.situation import no_cuda
 from ppagent.causes.split import layer_split
 from ppagent.changes.proposal import Predicted
+from ppagent.evidence.digits import whole_number
 from ppagent.evidence.facts import Facts
 from ppagent.model.forecast import Forecast
 from ppagent.model.whatif import Server, Settings, what_if
@@ -58,16 +59,16 @@ def server_of(facts: Facts) -> Server | None:
 
 def settings_after(change: Change, now: Settings) -> Settings | None:
     """The settings that `change` makes of `now`; None where it sets anything that the model does not know."""
-    limit, depth = slot_limit_in(change), change.set.get(DEPTH_FLAG, "")
+    limit, depth = slot_limit_in(change), whole_number(change.set.get(DEPTH_FLAG, ""))
     graphs = any(flag in OFF_SWITCHES for flag in change.unset)
     layers = split_in(change)
-    known = (limit is not None) + depth.isdigit() + graphs + (layers is not None)
+    known = (limit is not None) + (depth is not None) + graphs + (layers is not None)
     if known != len(change.set) + len(change.unset) + len(change.env) or not known:
         return None
     return replace(
         now,
         slot_limit=limit if limit is not None else now.slot_limit,
-        async_depth=int(depth) if depth.isdigit() else now.async_depth,
+        async_depth=depth if depth is not None else now.async_depth,
         graph=graphs or now.graph,
         split=layers or now.split,
     )
@@ -75,7 +76,8 @@ def settings_after(change: Change, now: Settings) -> Settings | None:
 
 def slot_limit_in(change: Change) -> int | None:
     """The slot limit that a change sets."""
-    return next((int(change.set[flag]) for flag in SLOT_LIMIT_FLAGS if change.set.get(flag, "").isdigit()), None)
+    limits = (whole_number(change.set.get(flag, "")) for flag in SLOT_LIMIT_FLAGS)
+    return next((limit for limit in limits if limit is not None), None)
 
 
 def misfit(split: tuple[int, ...] | None, server: Server, facts: Facts) -> str:

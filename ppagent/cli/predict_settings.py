@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ppagent.errors import UserError
+from ppagent.evidence.digits import whole_number
 from ppagent.model.whatif import Settings
 
 SETTABLE = (
@@ -55,9 +56,10 @@ def times_ms(text: str, stages: int, flag: str) -> tuple[float, ...]:
 
 
 def _whole(text: str, flag: str, least: int) -> int:
-    if not text.strip().isdigit() or int(text) < least:
+    value = whole_number(text)
+    if value is None or value < least:
         raise UserError(f"{flag} takes a whole number of {least} or more, not {text!r}.", "Correct the value.")
-    return int(text)
+    return value
 
 
 def _truth(text: str, flag: str) -> bool:

@@ -68,7 +68,18 @@ def test_a_server_that_closes_after_its_answer_says_so() -> None:
     assert not reader.keeps_alive
 
 
-@pytest.mark.parametrize("data", [b"SSH-2.0-OpenSSH\r\n\r\n", HEAD + b"zz\r\n", b"x" * 70_000])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"SSH-2.0-OpenSSH\r\n\r\n",
+        HEAD + b"zz\r\n",
+        HEAD + b"-6\r\nabc\r\n",
+        b"x" * 70_000,
+        b"HTTP/1.1 " + b"2" * 5000 + b" OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n",
+    ],
+    ids=lambda data: repr(data[:12]),
+)
 def test_what_is_no_http_is_refused(data: bytes) -> None:
     with pytest.raises(BadResponse):
         ResponseReader().feed(data)

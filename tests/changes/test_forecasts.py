@@ -1,11 +1,14 @@
 """Forecasts are given only where the ring model has ground to stand on."""
 
+from dataclasses import replace
+
 import pytest
 from builders import facts_of, level
 
 from ppagent.causes.catalog import cause_of
 from ppagent.causes.cause import Change
-from ppagent.changes.forecasts import forecast, slot_limit_in
+from ppagent.changes.forecasts import forecast, server_of, settings_after, slot_limit_in
+from ppagent.model.whatif import Settings
 
 LEVELS = [level(1, 24.7), level(4, 68.3), level(8, 95.6)]
 RING = {"args.pp_size": 8, "decode.running_req.p95": 8, "bench.levels": LEVELS}
@@ -31,6 +34,63 @@ def test_a_limit_is_priced_from_the_levels_alone() -> None:
 @pytest.mark.parametrize(("flag", "limit"), [("--max-micro-batch-size", 3), ("--pp-max-micro-batch-size", 3)])
 def test_the_limit_is_found_under_both_names(flag: str, limit: int) -> None:
     assert slot_limit_in(Change(set={flag: str(limit)})) == limit
+
+
+@pytest.mark.parametrize(
+    ("more", "graph"),
+    [
+        ({}, True),
+        ({"args.disable_cuda_graph": True}, False),
+        ({"args.device": "cpu"}, False),
+        ({"args.disable_cuda_graph": True, "args.device": "cpu"}, False),
+    ],
+)
+def test_a_server_has_graphs_where_they_are_not_switched_off_and_there_is_a_device_for_them(
+    more: dict[str, object], graph: bool
+) -> None:
+    server = server_of(facts_of(RING | more))
+    assert server is not None
+    assert server.now == Settings(graph=graph)
+
+
+NOW = Settings(slot_limit=64, async_depth=1, graph=False, split=(8, 8))
+
+
+@pytest.mark.parametrize(
+    ("change", "then"),
+    [
+        (LIMIT_ONE, replace(NOW, slot_limit=1)),
+        (Change(set={"--max-micro-batch-size": "4"}), replace(NOW, slot_limit=4)),
+        (Change(set={"--pp-async-batch-depth": "0"}), replace(NOW, async_depth=0)),
+        (Change(unset=("--disable-cuda-graph",)), replace(NOW, graph=True)),
+        (Change(env={"SGLANG_PP_LAYER_PARTITION": "9,7"}), replace(NOW, split=(9, 7))),
+        (
+            Change(set={"--pp-max-micro-batch-size": "2"}, unset=("--cuda-graph-config",)),
+            replace(NOW, slot_limit=2, graph=True),
+        ),
+    ],
+)
+def test_what_a_change_sets_stands_in_the_settings_after_it_and_nothing_else_moves(
+    change: Change, then: Settings
+) -> None:
+    assert settings_after(change, NOW) == then
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        Change(),
+        Change(set={"--schedule-conservativeness": "0.5"}),
+        Change(set={"--pp-max-micro-batch-size": "1", "--schedule-conservativeness": "0.5"}),
+        Change(set={"--pp-max-micro-batch-size": "1"}, unset=("--enable-dp-attention",)),
+        Change(set={"--pp-async-batch-depth": "2"}, env={"NCCL_P2P_DISABLE": "1"}),
+        Change(set={"--pp-max-micro-batch-size": "\u00b2"}),
+        Change(set={"--pp-async-batch-depth": "two"}),
+    ],
+    ids=lambda change: " ".join((*change.set, *change.unset, *change.env)) or "nothing",
+)
+def test_a_change_of_nothing_or_of_more_than_the_model_knows_has_no_settings(change: Change) -> None:
+    assert settings_after(change, NOW) is None
 
 
 def test_spreading_over_a_last_stage_of_twelve_layers_is_never_proposed_over_all_slots() -> None:

@@ -147,6 +147,7 @@ def test_a_cpu_server_gets_a_wider_range(tmp_path: Path, capsys: pytest.CaptureF
         (("--stages", "8", "--set", "attention_backend=triton"), "says nothing about"),
         (("--stages", "8", "--set", "pp_max_micro_batch_size"), "no value"),
         (("--stages", "8", "--set", "pp_max_micro_batch_size=0"), "whole number of 1 or more"),
+        (("--stages", "8", "--set", "pp_max_micro_batch_size=\u00b2"), "whole number of 1 or more"),
         (("--stages", "8", "--set", "disable_cuda_graph=maybe"), "true or false"),
         (("--stages", "8", "--set", "disable_cuda_graph=true"), "cannot be set"),
         (("--stages", "8", "--set", "SGLANG_PP_LAYER_PARTITION=4,4"), "8 numbers"),
