@@ -1,6 +1,6 @@
 """The door through which every tool comes in: the built-in ones and anyone else's (entry points `ppagent.tools`)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from importlib import import_module
@@ -54,6 +54,8 @@ class ToolContext:
 
     target: Target
     cache: dict[str, Any] = field(default_factory=dict)
+    say: Callable[[str], None] = lambda sentence: None
+    """Tells whoever looks on how far a tool has got that takes minutes; by default nobody does."""
 
 
 class Tool(Protocol):

@@ -7,15 +7,14 @@ from ppagent.agent.board import Board, Hypothesis
 from ppagent.chat import phrases
 from ppagent.chat.answers.cause import cause_in_short, cause_lines
 from ppagent.chat.answers.compare import compare_lines
+from ppagent.chat.answers.helped import helped_lines
 from ppagent.chat.answers.looked import looked_lines
-from ppagent.chat.answers.measured import trial_lines
 from ppagent.chat.answers.topics import all_of, hypotheses_named, telling, topics_in
 from ppagent.chat.answers.unheard import FOREIGN, is_foreign, unheard_lines
 from ppagent.chat.answers.why import suspected_lines, unexplained_lines, verdict_lines, why_again_lines, why_lines
 from ppagent.chat.commands.registry import run_command
 from ppagent.chat.kept import kept_in
 from ppagent.chat.looking import investigate, know
-from ppagent.chat.measures import TRIES
 from ppagent.chat.offering import offer_trial, put_off_lines
 from ppagent.chat.past import Before
 from ppagent.chat.questions import Kind
@@ -123,9 +122,10 @@ def _compare(session: Session, text: str) -> None:
     """With what was found before the last second look, else with the newest earlier session about the same target. What
     was tried just now answers whether it helped."""
     know(session)
-    tried = [item for item in session.desk.ledger.evidence if item.tool in TRIES]
-    if tried and phrases.HELPED.search(text):
-        session.say(trial_lines(tried[-1:], session.screen.width))
+    evidence = (*session.archive, *session.desk.ledger.evidence)
+    tried = helped_lines(evidence, session.acts, session.screen.width) if phrases.HELPED.search(text) else []
+    if tried:
+        session.say(tried)
         return
     before, width = session.before or _earlier(session), session.screen.width
     if before is None:

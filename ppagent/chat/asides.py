@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from ppagent.agent.board import Board, Hypothesis
 from ppagent.chat import phrases
+from ppagent.chat.acts import left_lines
 from ppagent.chat.answers.beyond import beyond_lines
 from ppagent.chat.answers.busy import busy_lines
 from ppagent.chat.answers.cause import cause_and_state
@@ -30,7 +31,8 @@ MOST_PAGES = 2
 
 def _done(session: Session, text: str) -> None:
     evidence = (*session.archive, *session.desk.ledger.evidence)
-    session.say(done_lines(session.found(), evidence, session.screen.width))
+    left = left_lines(session) if session.live else []
+    session.say(done_lines(session.found(), evidence, session.acts, left, session.screen.width))
 
 
 def _safe(session: Session, text: str) -> None:

@@ -19,7 +19,8 @@ from ppagent.targets.target import Target
 
 
 def deed_of(session: Session, call: CallRow) -> Deed:
-    """The question to a tool, as a person is asked to allow it."""
+    """The question to a tool, as a person is asked to allow it. Raises ToolError where the tool says that it cannot be
+    done at all: nobody is asked to allow that."""
     offer = session.desk.toolbox.find(call["tool"])
     told = _announced(session, offer, call)
     target, arguments = session.desk.context.target, call["arguments"]
@@ -50,6 +51,6 @@ def _announced(session: Session, offer: Offer | None, call: CallRow) -> Announce
         return Announcement("")
     try:
         arguments = offer.tool.arguments.model_validate(call["arguments"])
-        return offer.tool.announce(session.desk.context, arguments)
-    except (ToolError, ValidationError) as error:
-        return Announcement("", effect=f"{offer.tool.summary} It cannot be announced: {error}")
+    except ValidationError as error:
+        raise ToolError(str(error)) from error
+    return offer.tool.announce(session.desk.context, arguments)

@@ -7,10 +7,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from ppagent.agent.state import CallRow
+from ppagent.chat.acts import acting
 from ppagent.chat.consent import Deed
 from ppagent.chat.deeds import deed_of
 from ppagent.chat.looking import at_work
 from ppagent.chat.session import Session
+from ppagent.chat.steps import looked_on
 from ppagent.chat.taking import take_in
 from ppagent.chat.wording import call_in_words, duration
 from ppagent.errors import UserError
@@ -40,10 +42,10 @@ def do(session: Session, tool: str, arguments: Mapping[str, Any], why: str) -> t
     deed = deed_of(session, CallRow(tool=tool, arguments=dict(arguments), why=why, grade=int(offer.grade)))
     if not _allowed(session, deed):
         return ()
-    with at_work(session), session.screen.working(_said(deed)):
-        findings = [_newest(session, finding) for finding in offer.tool.run(session.desk.context, asked)]
     counted = session.state["tool_calls"]
     counted[str(deed.grade)] = counted.get(str(deed.grade), 0) + 1
+    with at_work(session), session.screen.working(_said(deed)), acting(session, tool, arguments, deed.grade):
+        findings = [_newest(session, finding) for finding in offer.tool.run(looked_on(session), asked)]
     return take_in(session, tool, findings, why)
 
 

@@ -17,6 +17,7 @@ from ppagent.chat.deeds import deed_of
 from ppagent.chat.session import Session
 from ppagent.chat.steps import ShownNodes
 from ppagent.chat.words import tell
+from ppagent.errors import ToolError
 from ppagent.evidence.evidence import Missing
 from ppagent.plugins import Grade
 
@@ -27,7 +28,7 @@ FIRST_FACTS = (*OPENING_FACTS, "bench.levels", "gpu.names", "decode.lines", "met
 
 
 class Denied(Exception):
-    """The person said no and nothing else: the asking ends here."""
+    """The asking ends here: the person said no and nothing else, or it cannot be done at all. Its text says which."""
 
 
 def first_look(session: Session) -> None:
@@ -57,8 +58,8 @@ def investigate(session: Session, question: str = "") -> None:
     with at_work(session):
         try:
             _run(session)
-        except Denied:
-            session.state = State({**session.state, "stopped": "you said no"})
+        except Denied as denied:
+            session.state = State({**session.state, "stopped": str(denied)})
         except KeyboardInterrupt:
             session.status = "cancelled"
             raise
@@ -137,17 +138,27 @@ def _answered(session: Session, pending: dict[str, Any]) -> Any:
     call = session.state["call"]
     if call is None:
         raise AssertionError("the loop waits for an approval without a question")
-    decision = session.consent.decide(deed_of(session, call))
+    try:
+        deed = deed_of(session, call)
+    except ToolError as error:
+        raise _denied(session, call, str(error), f"{call['tool']} cannot be done") from error
+    decision = session.consent.decide(deed)
     session.record("approval", tool=call["tool"], grade=call["grade"], allowed=decision.allowed, word=decision.word)
     if decision.allowed:
         return Command(resume=True)
     reason = f"not allowed: {decision.word}" if decision.word else "not allowed"
-    session.desk.ledger.add_missing(Missing(call["tool"], reason))
     if decision.word and session.desk.brain.name != "rules":
+        session.desk.ledger.add_missing(Missing(call["tool"], reason))
         return Command(resume=False)
-    row = DeniedRow(tool=call["tool"], grade=call["grade"], why=reason)
+    raise _denied(session, call, reason, "you said no")
+
+
+def _denied(session: Session, call: CallRow, why: str, stopped: str) -> Denied:
+    """Notes what was not done, and why."""
+    session.desk.ledger.add_missing(Missing(call["tool"], why))
+    row = DeniedRow(tool=call["tool"], grade=call["grade"], why=why)
     session.state = State({**session.state, "call": None, "denied": [*session.state["denied"], row]})
-    raise Denied
+    return Denied(stopped)
 
 
 def _call_as_diagnosed(session: Session) -> CallRow | None:

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from ppagent.chat.acts import stopped_lines
 from ppagent.chat.commands.command import Leave, Switch
 from ppagent.chat.keys import hushed
 from ppagent.chat.session import Session
@@ -42,10 +43,12 @@ def talk(session: Session, person: Person) -> str | None:
 def take_turn(session: Session, text: str) -> None:
     """One message and its answer. An error for the person is shown; Ctrl-C ends the work and not the session."""
     session.screen.show([BLANK])
+    begun = len(session.acts)
     try:
         _answer(session, text)
     except KeyboardInterrupt:
-        session.say(wrapped(KEPT if session.halt.ended_by else STOPPED, session.screen.width))
+        kept = wrapped(KEPT if session.halt.ended_by else STOPPED, session.screen.width)
+        session.say([*stopped_lines(session, begun), *kept])
     except PpagentError as error:
         session.say(wrapped(str(error), session.screen.width, tone="bad"))
     finally:

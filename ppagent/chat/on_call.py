@@ -4,21 +4,51 @@ this card or of these pasted lines."""
 from collections.abc import Callable
 
 from ppagent.chat.answers.card import card_lines
+from ppagent.chat.answers.helped import foretold_lines, keep_lines, tried_in
+from ppagent.chat.answers.measured import trial_lines
 from ppagent.chat.answers.network import network_lines
 from ppagent.chat.answers.paste import paste_lines
 from ppagent.chat.answers.ran import ran_lines
 from ppagent.chat.answers.then import then_lines
 from ppagent.chat.answers.waiting import how_long_lines, nothing_lines
 from ppagent.chat.answers.watch import watch_lines
-from ppagent.chat.looking import know
+from ppagent.chat.answers.why import why_lines
+from ppagent.chat.looking import investigate, know
 from ppagent.chat.questions import Kind
 from ppagent.chat.session import Session
+from ppagent.report.lines import wrapped
 from ppagent.targets.pasted import read_pasted
 
 
 def _ran(session: Session, text: str) -> None:
     asked = session.state["asked"]
-    session.say(ran_lines(session.found(), session.desk.toolbox, asked, session.screen.width))
+    session.say(ran_lines(session.found(), session.desk.toolbox, asked, session.acts, session.screen.width))
+
+
+def _happened(session: Session, text: str) -> None:
+    """What was begun last, where it did not end as it should; else why it is slow."""
+    from ppagent.chat.asides import ASIDES
+
+    if session.acts and session.acts[-1].ended != "done":
+        ASIDES["done"](session, text)
+        return
+    investigate(session, text)
+    session.say(why_lines(session.found(), "", session.screen.width))
+
+
+def _foretold(session: Session, text: str) -> None:
+    """Beside what was measured, where it was tried."""
+    know(session)
+    width = session.screen.width
+    lines = foretold_lines(session.found(), width)
+    tried = trial_lines(tried_in((*session.archive, *session.desk.ledger.evidence))[-1:], width)
+    session.say([*tried, *lines] or wrapped("No forecast was made: nothing is proposed that has one.", width))
+
+
+def _keep(session: Session, text: str) -> None:
+    know(session)
+    evidence = (*session.archive, *session.desk.ledger.evidence)
+    session.say(keep_lines(session.found(), evidence, session.screen.width))
 
 
 def _then(session: Session, text: str) -> None:
@@ -65,4 +95,7 @@ ON_CALL: dict[Kind, Callable[[Session, str], None]] = {
     "card": _card,
     "network": _network,
     "log": _log,
+    "happened": _happened,
+    "foretold": _foretold,
+    "keep": _keep,
 }

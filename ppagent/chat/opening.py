@@ -12,6 +12,7 @@ from ppagent.agent.desk import Desk
 from ppagent.agent.recording import head_of
 from ppagent.agent.toolbox import open_toolbox
 from ppagent.brains.rules import RulesBrain
+from ppagent.chat.acts import left_lines
 from ppagent.chat.answers.overview import overview
 from ppagent.chat.consent import Consent, Dialog
 from ppagent.chat.gone import Gone
@@ -75,6 +76,7 @@ def begin(target_text: str, options: Options) -> Session:
         note_server(session)
         if not session.serving and not session.desk.facts().text("engine.version"):
             session.screen.show(wrapped(NOT_YET, session.screen.width, "  "))
+        session.screen.show(left_lines(session))
     return session
 
 
@@ -94,6 +96,7 @@ def take_up(session_id: str, options: Options) -> Session:
         from ppagent.chat.lookout import look_out
 
         look_out(session)
+        session.screen.show(left_lines(session))
     return session
 
 
@@ -165,4 +168,6 @@ def _resumed(session: Session, lost: str) -> list[Line]:
     lines = wrapped(f"Resumed: {count} pieces of evidence, {messages}; approvals begin anew.", width)
     if asked:
         lines += wrapped(f'"{" ".join(asked[-1].split())}"', width, f"  {'last':<10}")
+    if session.acts and not session.acts[-1].ended:
+        lines += wrapped(f"{session.acts[-1].call} was at work", width, f"  {'cut short':<10}", tone="bad")
     return lines + (wrapped(lost, width, f"  {'missing':<10}", tone="bad") if lost else [])

@@ -28,6 +28,10 @@ DONE = any_of(
     r"\b(?:undo|revert)",
     r"\bput (?:it |that |everything )?back",
     r"\brestore (?:it|that|the old)",
+    r"\b(?:get|go|going|getting|switch|come) back\b",
+    r"\b(?:is|are|was|were) (?:it|that|this|they|all|everything|(?:the|my|our) (?:\w+ )?"
+    r"(?:settings?|limit|value|launch|server|config\w*)) (?:all |really |now )*(?:back|restored|as it was|put)\b",
+    r"\bhow (?:did|have) you (?:leave|left)\b|\bleft (?:behind|over)\b|\bwhat (?:is|was) left\b",
 )
 SAFE = any_of(
     r"\b(?:is|are|would|will) (?:it|that|this|they) (?:be )?(?:safe|dangerous|risky|harmless)",
@@ -143,8 +147,13 @@ COMPARE = any_of(
     r"\bwhat (?:has |is )?(?:changed|different)\b",
     r"\blast (?:time|session)|\bprevious session|\bany better\b",
     r"\bdid (?:it|that|the trial) (?:help|work)",
+    r"\b(?:result|outcome) of (?:the|that|your) (?:trial|try|test)",
 )
-HELPED = any_of(r"\bdid (?:it|that|the trial) (?:help|work)", r"\bany better\b")
+HELPED = any_of(
+    r"\bdid (?:it|that|the trial) (?:help|work)",
+    r"\bany better\b",
+    r"\b(?:result|outcome) of (?:the|that|your) (?:trial|try|test)",
+)
 CHANGE = any_of(
     r"\bwhat (?:should|can|could|shall|do|must|to|would) (?:i |we |you )?"
     r"(?:change|do|set|try|run|relaunch|recommend|start)",

@@ -33,6 +33,12 @@ HOW_LONG = any_of(
     r"\bhow (?:long|much time) (?:would|will|does|do|is|should|might) "
     r"(?:it|that|this|all|the (?:fix|change)|P\d)\b"
 )
+HAPPENED = any_of(r"\bwhat (?:the hell |just )?happened\b", r"\bwhat went wrong\b")
+FORETOLD = any_of(r"\b(?:what|which|how) (?:was|were|is|are|did) (?:the |your |you )*(?:forecasts?|predict\w*)\b")
+KEEP = any_of(
+    r"\b(?:should|shall|can|could|do|must) (?:i|we) keep (?:it|that|this)\b(?! as)",
+    r"\bkeep (?:it|that|this) (?:on|then|now|for good)\b|\bmake (?:it|that|this) (?:permanent|stick|last)\b",
+)
 BARE_SETTING = any_of(
     r"(?:and |ok |so |or )?(?:the |slot |async )*(?:limit|depth) ?(?:of|to|=|at)? ?\d+\b.{0,60}",
     r"(?:and |ok |so |or )?(?:cuda )?graphs? (?:on|off)\b.{0,60}",

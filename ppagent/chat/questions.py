@@ -18,7 +18,9 @@ from ppagent.targets.target import Artifact
 Answer = Literal["yes", "no", "again", "go_on", "greeting"]
 Aside = Literal["done", "safe", "sure", "means", "needs", "gain", "crowd", "now", "beyond", "restart", "self", "busy"]
 """Questions about what was said and done, and what lies beyond it."""
-OnCall = Literal["ran", "then", "watch", "nothing", "how_long", "card", "network", "log"]
+OnCall = Literal[
+    "ran", "then", "watch", "nothing", "how_long", "card", "network", "log", "happened", "foretold", "keep"
+]
 """Questions around the diagnosis, and what is pasted."""
 Kind = (
     Answer
@@ -45,6 +47,9 @@ _SHORT: dict[Answer, re.Pattern[str]] = {
 }
 _ASIDES: dict[Aside | OnCall, re.Pattern[str]] = {
     "ran": on_call.RAN,
+    "happened": on_call.HAPPENED,
+    "foretold": on_call.FORETOLD,
+    "keep": on_call.KEEP,
     "then": on_call.THEN,
     "watch": on_call.WATCH,
     "nothing": on_call.NOTHING,

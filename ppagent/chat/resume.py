@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from ppagent.agent.choosing import ToolCall, Usage
 from ppagent.agent.state import State
+from ppagent.chat.acts import acts_in
 from ppagent.chat.kept import SERVING, Kept, Row, kept_in
 from ppagent.chat.past import Serving
 from ppagent.chat.session import Said, Session
@@ -20,6 +21,7 @@ def restore(session: Session, saved: Saved) -> None:
         missing = [Missing(str(row["tool"]), str(row["missing"])) for row in kept.calls if row.get("missing")]
         session.said = [Said(row["who"], str(row["text"])) for row in saved.of("said")]
         session.words = list(kept.words)
+        session.acts = acts_in(saved)
         session.serving = _serving(saved.of(SERVING)[-1:])
         session.state = _state(session, saved.of("tool"), kept)
     except (KeyError, TypeError, ValueError) as error:

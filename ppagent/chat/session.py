@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
@@ -17,6 +16,7 @@ from ppagent.agent.state import CallRow, State, fresh_state
 from ppagent.agent.summary import summary_of
 from ppagent.brains.rules import RulesBrain
 from ppagent.changes.proposal import Plan
+from ppagent.chat.acts import Act
 from ppagent.chat.consent import Consent
 from ppagent.chat.halt import Halt
 from ppagent.chat.past import Before, Serving
@@ -72,6 +72,8 @@ class Session:
     """By host, the live server that the evidence is of."""
     before: Before | None = None
     """What was found in this session of the server as it was before it was looked at afresh."""
+    acts: list[Act] = field(default_factory=list)
+    """What was begun in it that does more than read."""
     archive: list[Evidence] = field(default_factory=list)
     """All evidence of before: it can be read, and nothing is concluded from it."""
     ended: bool = False
@@ -84,8 +86,6 @@ class Session:
     """The last answer to why it is slow, so that it is not told twice in full."""
     lost: bool = False
     """Whether the person was told at length what the rules can answer."""
-    copied: Path | None = None
-    """The file of the command that was copied last."""
     looked: bool = False
     """Whether a whole investigation has ended since something new was told."""
     status: Status = "finished"

@@ -58,27 +58,13 @@ def telling_what_died(text: str) -> Iterator[None]:
 def remind(target: "Target", text: str) -> None:
     """Before a live server is diagnosed: tells of what a trial left behind on it. Costs nothing where there is no note
     at all."""
-    from ppagent.trials.note import all_notes
+    from ppagent.trials.left import left_on
 
     try:
-        notes = [left for left in all_notes() if not left.running]
+        for left in left_on(target, text):
+            note(f"{left.says}. Put it back with: {restoring(text, left.server)}")
     except ToolError as error:
         note(f"{error}.")
-        return
-    if not notes or target.kind == "recording":
-        return
-    from ppagent.bench.reach import name_of
-    from ppagent.targets.live import LiveTarget
-
-    if not isinstance(target, LiveTarget):
-        return
-    try:
-        name = name_of(target)
-    except PpagentError:  # a server that cannot be told is the diagnosis's own business, which begins now
-        name = ""
-    for left in notes:
-        if left.server == name or left.launch.get("target") == text:
-            note(f"{left.says}. Put it back with: {restoring(text, left.server)}")
 
 
 def _agreed() -> bool:

@@ -23,8 +23,10 @@ class LiveTarget:
     """Hosts by label. One that could not be reached stands with the reason in its place: all it is asked for is
     missing."""
 
-    def __init__(self, hosts: Mapping[str, LiveHost | UserError], kind: str) -> None:
+    def __init__(self, hosts: Mapping[str, LiveHost | UserError], kind: str, named: str = "") -> None:
+        """`named`: what the user named, by which it can be opened once more."""
         self.kind = kind
+        self.named = named
         self.name = ",".join(hosts)
         self._hosts = dict(hosts)
         self._logs_read: Counter[str] = Counter()

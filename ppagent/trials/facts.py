@@ -42,6 +42,7 @@ def comparison_row(
         "gain_low_share": round(comparison.low_share, 4),
         "gain_high_share": round(comparison.high_share, 4),
         "outcome": comparison.outcome,
+        "why": comparison.why,
         "causes": named,
         "outputs": outputs,
     }

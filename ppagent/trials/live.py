@@ -129,4 +129,5 @@ def _outcome(run: Rounds, comparison: Comparison) -> Outcome:
 def _told(forecast: Forecast | None, note: str) -> str:
     if forecast is None:
         return f"no forecast: {note}"
-    return f"forecast: {forecast.low:.4g}-{forecast.high:.4g} tok/s (now {forecast.baseline:.4g}); {forecast.regime}"
+    regime = f"; {forecast.regime}" if forecast.regime else ""
+    return f"forecast: {forecast.low:.4g}-{forecast.high:.4g} tok/s (now {forecast.baseline:.4g}){regime}"

@@ -199,14 +199,6 @@ def test_words_that_name_no_trial_are_said_to_name_none() -> None:
     assert "/try does not know what to make of everything." in screen_of(session).text
 
 
-def test_what_cannot_be_announced_says_why_before_it_is_asked() -> None:
-    session = fake_session(FakeTune(), person=FakePerson(answers=["n"]))
-
-    take_turn(session, "/try limit 65")
-
-    assert "It cannot be announced: the server takes 64 at the most" in " ".join(screen_of(session).text.split())
-
-
 def test_arguments_that_a_tool_does_not_take_are_said_in_words() -> None:
     session = fake_session(FakeTune(), FakeBench(), ceiling=Grade.LOAD)
 

@@ -41,7 +41,15 @@ def started(program: str, seconds: str, *, leads: bool = True) -> subprocess.Pop
 def sleeping(seconds: str) -> list[int]:
     """Processes that do nothing but sleep so long."""
     line = f"sleep\0{seconds}\0"
-    return [pid for pid in pids_with(line) if Path(f"/proc/{pid}/cmdline").read_bytes() == line.encode()]
+    return [pid for pid in pids_with(line) if _command(pid) == line]
+
+
+def _command(pid: int) -> str:
+    """Of a process that goes on; empty where it has just ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
 
 
 def ends(seconds: str) -> bool:

@@ -85,7 +85,7 @@ def test_each_question_to_a_tool_is_one_line_and_says_what_it_became() -> None:
     investigate(session)
 
     assert screen_of(session).worked == ["fake.probe: it may decide PP008"]
-    assert screen_of(session).lines == ["  fake.probe        box       grade 2  0.0 s  E1"]
+    assert screen_of(session).lines == ["  fake.probe        box       reads host  0.0 s  E1"]
     assert session.desk.board().supported[0].cause_id == "PP008"
 
 

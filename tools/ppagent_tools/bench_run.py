@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ppagent.bench.result import LevelResult
 from ppagent.bench.session import run_session
 from ppagent.bench.shape import Shape
 from ppagent.errors import ToolError
@@ -36,13 +37,19 @@ def measured(context: ToolContext, asked: LoadArguments) -> Sequence[Finding]:
             "the server works for others just now: a level measured beside them would tell of both; its log and "
             "metrics tell of their requests"
         )
-    results = run_session(server.endpoint, _shapes(asked, stage_count(server)), words_of(server))
+    shapes = _shapes(asked, stage_count(server))
+    results = run_session(server.endpoint, shapes, words_of(server), done=lambda level: context.say(_in_short(level)))
     rows = [result.row() for result in results if result.output_tokens]
     if not rows:
         raise ToolError(f"no token came within {results[-1].duration_s:.0f} s: measure for longer")
     told = ("max_concurrency", "output_throughput", "mean_itl_ms", "completed", "cut")
     top = {name: rows[-1][name] for name in told}
     return [levels_finding(rows, json.dumps(top))]
+
+
+def _in_short(level: LevelResult) -> str:
+    row = level.row()
+    return f"C={row['max_concurrency']}: {row['output_throughput']:.4g} tok/s"
 
 
 def _default(stages: int) -> list[int]:

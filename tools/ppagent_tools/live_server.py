@@ -20,14 +20,15 @@ MEASURED = 3
 
 
 def reached(context: ToolContext) -> Reached:
-    """The server, reached once an investigation. Raises NotRecorded for a recording, ToolError where none is there."""
+    """The server, reached once an investigation, and once more where its connection is lost. Raises NotRecorded for a
+    recording, ToolError where none is there."""
     known = context.cache.get(_REACHED)
     if isinstance(known, Reached):
         return known
     if not isinstance(context.target, LiveTarget):
         raise NotRecorded("there is only a recording, and no server to act on")
     try:
-        found = reach_target(context.target, None, os.environ)
+        found = reach_target(context.target, None, os.environ, context.target.named)
     except ToolError:
         raise
     except PpagentError as error:

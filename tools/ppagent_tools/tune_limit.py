@@ -109,6 +109,7 @@ def _observed(context: ToolContext, asked: LimitArguments, state: LimitState) ->
         rounds=asked.rounds,
         foresee=foresee,
         check=OutputCheck(control),
+        say=context.say,
     )
     if foresee is not None and outcome.unit == "tok/s":
         record_outcome(foresee, outcome)
@@ -121,16 +122,18 @@ def _loaded(context: ToolContext, asked: LimitArguments, state: LimitState, conc
     control, source = server.control, words_of(server)
     shape = shape_of(concurrency, asked.think_s, asked.input_tokens, asked.output_tokens, asked.seconds)
     short_s = LEVEL_SHARE * asked.seconds
-    levels = measure_levels(server.endpoint, shape, source, levels_below(concurrency), short_s, _quiet)
+    levels = measure_levels(server.endpoint, shape, source, levels_below(concurrency), short_s, context.say)
     made = Foresight(control.server_info(), levels, state.value, asked.limit, concurrency)
     foresee = RecordedForesight(made, server.name, state, asked.limit)
     meter, change = OwnLoad(server.endpoint, shape, source), LiveChange(control, server.name, state, asked.limit)
     outcome = run_live(
-        change, meter, seconds=asked.seconds, rounds=asked.rounds, foresee=foresee, check=OutputCheck(control)
+        change,
+        meter,
+        seconds=asked.seconds,
+        rounds=asked.rounds,
+        foresee=foresee,
+        check=OutputCheck(control),
+        say=context.say,
     )
     record_outcome(foresee, outcome)
     return outcome
-
-
-def _quiet(sentence: str) -> None:
-    """Nobody looks on."""

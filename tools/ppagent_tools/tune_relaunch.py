@@ -12,6 +12,7 @@ from ppagent.targets.remote.servers import Server
 from ppagent.trials.facts import comparison_row
 from ppagent.trials.launches import NewLaunch, new_launch
 from ppagent.trials.look_again import server_now
+from ppagent.trials.other_nodes import other_nodes
 from ppagent.trials.outputs import OutputCheck
 from ppagent.trials.own_load import OwnLoad
 from ppagent.trials.proposals import Proposed
@@ -19,7 +20,7 @@ from ppagent.trials.record import measured_forecast, recorded_forecast
 from ppagent.trials.relaunch import RelaunchOutcome, Site, run_relaunch
 from ppagent.trials.relaunch_story import relaunch_plan
 from ppagent.trials.serving import answers
-from ppagent.trials.way import Prepare, Way, way_of
+from ppagent.trials.way import Node, Prepare, Way, way_of
 from ppagent_tools.live_server import MEASURED, reached, shape_of, stage_count, words_of
 from ppagent_tools.tune import RelaunchArguments
 
@@ -29,7 +30,7 @@ def announced(context: ToolContext, asked: RelaunchArguments) -> Announcement:
     announces once more when the answer is in, which must not pass for what was shown."""
     server, process = reached(context), server_now(_host(context))
     launch = _launch(context, asked, process)
-    way = _way(context, process, launch)
+    way = _way(context, asked, process, launch)
     context.cache.setdefault(_shown(asked), launch.new)
     plan = relaunch_plan(launch, server.name, _proposed(asked), "better", asked.seconds, way)
     return Announcement(plan, None, "the server does not serve while it restarts", server.name)
@@ -42,7 +43,7 @@ def relaunched(context: ToolContext, asked: RelaunchArguments) -> Sequence[Findi
     shown = context.cache.pop(_shown(asked), launch.new)
     if shown != launch.new:
         raise ToolError("the server was started another way since the new launch was shown: ask again")
-    prepare = _way(context, process, launch).prepare
+    prepare = _way(context, asked, process, launch).prepare
     if prepare is None:
         raise ToolError("ppagent does not relaunch this server itself")
     try:
@@ -81,13 +82,21 @@ def _host(context: ToolContext) -> LiveHost:
     return host
 
 
-def _way(context: ToolContext, process: Server, launch: NewLaunch) -> Way:
+def _way(context: ToolContext, asked: RelaunchArguments, process: Server, launch: NewLaunch) -> Way:
     """How it is relaunched. Raises ToolError, with what to do by hand, where ppagent does not."""
-    way = way_of(_host(context).link, process, launch)
+    way = way_of(_host(context).link, process, launch, _others(context, asked, process))
     if way.prepare is None:
         commands = "\n".join(mask(line) for line in way.lines)
         raise ToolError(f"ppagent does not relaunch this server itself: {way.reason}. By hand:\n{commands}")
     return way
+
+
+def _others(context: ToolContext, asked: RelaunchArguments, process: Server) -> tuple[Node, ...]:
+    server = reached(context)
+    try:
+        return other_nodes(process, server.beside, asked.change, server.control.server_info().version or "")
+    except UserError as error:
+        raise ToolError(str(error)) from error
 
 
 def _launch(context: ToolContext, asked: RelaunchArguments, process: Server) -> NewLaunch:
@@ -112,6 +121,7 @@ def _relaunched(context: ToolContext, asked: RelaunchArguments, pid: int, prepar
         seconds=asked.seconds,
         start_limit_s=asked.start_limit_s,
         check=OutputCheck(control),
+        say=context.say,
     )
     measured_forecast(kept, outcome.comparison)
     return outcome

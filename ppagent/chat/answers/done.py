@@ -1,32 +1,51 @@
 """What was done to the server in this session, and how to put it back."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ppagent.agent.approvals import GRADE_MEANS
 from ppagent.agent.investigation import Investigation
-from ppagent.chat.measures import TRIES
+from ppagent.chat.acts import HOW, TRIALS, Act
 from ppagent.evidence.evidence import Evidence
 from ppagent.plugins import Grade
 from ppagent.report.lines import Line, wrapped
 
 RESTORE = "ppagent try TARGET --restore puts back what an interrupted trial has left behind."
+CLEAN = "No trial has left anything behind on it: the old setting stands."
 
 
-def done_lines(found: Investigation, evidence: Sequence[Evidence], width: int) -> list[Line]:
-    """Everything above a read. `evidence` is all of the session."""
-    counted = {int(grade): count for grade, count in found.cost.tool_calls.items() if count}
-    reads = sum(count for grade, count in counted.items() if grade <= Grade.READ_HOST)
-    acts = {grade: count for grade, count in sorted(counted.items()) if grade > Grade.READ_HOST}
-    tried = [item for item in evidence if item.tool in TRIES]
+def done_lines(
+    found: Investigation, evidence: Sequence[Evidence], acts: Sequence[Act], left: Sequence[Line], width: int
+) -> list[Line]:
+    """Everything above a read. `evidence` is all of the session; `left` tells of what trials have left behind."""
+    reads = sum(count for grade, count in found.cost.tool_calls.items() if int(grade) <= Grade.READ_HOST)
     said = f"{reads} question{'s' if reads != 1 else ''} that only read"
-    if not acts and not tried:
-        return _nothing(found, said, width)
+    rows = list(act_rows(acts, evidence))
+    if not rows:
+        return [*_nothing(found, said, width), *left]
     lines = wrapped(f"{said}, and:", width)
-    for grade, count in acts.items():
-        lines += wrapped(f"grade {grade}, {GRADE_MEANS[grade]}: {count} time{'s' if count != 1 else ''}", width, "  ")
-    for item in tried:
-        lines += wrapped(f"{item.tool} [{item.id}]: {_became(item)}", width, "  ")
-    return lines
+    for row in rows:
+        lines += wrapped(row, width, "  - ")
+    changed = any(act.tool in TRIALS for act in acts)
+    return [*lines, *(left or (wrapped(CLEAN, width, "  ") if changed else []))]
+
+
+def act_rows(acts: Sequence[Act], evidence: Sequence[Evidence]) -> Iterator[str]:
+    """A sentence for each: the call, what it does to a server, how it ended, what it became."""
+    by_tool: dict[str, list[Evidence]] = {}
+    for item in evidence:
+        by_tool.setdefault(item.tool, []).append(item)
+    for act in acts:
+        became = by_tool.get(act.tool, [])
+        item = became.pop(0) if act.ended == "done" and became else None
+        yield f"{act.call} ({GRADE_MEANS[act.grade]}): {_ended(act, item)}"
+    for tool in TRIALS:
+        yield from (f"{tool}: {_became(item)} [{item.id}]" for item in by_tool.get(tool, ()))
+
+
+def _ended(act: Act, item: Evidence | None) -> str:
+    if item is None:
+        return HOW[act.ended]
+    return f"{_became(item) if act.tool in TRIALS else HOW[act.ended]} [{item.id}]"
 
 
 def _nothing(found: Investigation, said: str, width: int) -> list[Line]:

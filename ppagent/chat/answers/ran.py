@@ -5,8 +5,11 @@ from itertools import groupby
 
 from ppagent.agent.investigation import Investigation
 from ppagent.agent.toolbox import Toolbox
+from ppagent.chat.acts import Act
+from ppagent.chat.answers.done import act_rows
 from ppagent.chat.wording import id_ranges
 from ppagent.evidence.evidence import Evidence
+from ppagent.plugins import Grade
 from ppagent.report.lines import Line, wrapped
 from ppagent.report.next_command import in_words
 
@@ -14,30 +17,35 @@ ON_FILES = "No command ran on a server: all of this was read from what was recor
 NOTES = "/evidence E7 shows the words behind an id; undo tells how to put a change back"
 
 
-def ran_lines(found: Investigation, toolbox: Toolbox, asked: Sequence[str], width: int) -> list[Line]:
-    """A line for each question, by how much it disturbs, what answered and what did not. `asked`: keys of the
-    questions, a tool's name and its arguments."""
-    graded = sorted(((_grade(toolbox, key), key) for key in dict.fromkeys(asked)), key=lambda row: row[0])
-    if not graded:
+def ran_lines(
+    found: Investigation, toolbox: Toolbox, asked: Sequence[str], acts: Sequence[Act], width: int
+) -> list[Line]:
+    """A line for each question, by how much it disturbs, what answered and what did not, and what did more than read.
+    `asked`: keys of the questions, a tool's name and its arguments."""
+    reads = ((_grade(toolbox, key), key) for key in dict.fromkeys(asked))
+    graded = sorted((row for row in reads if row[0] <= Grade.READ_HOST), key=lambda row: row[0])
+    if not graded and not acts:
         return wrapped("Nothing yet: nothing was asked of the target.", width)
-    lines = wrapped(_head(found, graded), width, tone="verdict")
+    lines = wrapped(_head(found, graded, acts), width, tone="verdict")
     answers = {tool: list(items) for tool, items in groupby(sorted(found.evidence, key=_tool), key=_tool)}
     for grade, rows in groupby(graded, key=lambda row: row[0]):
         lines.append(Line(f"  {in_words(grade)}:", "heading"))
         for _, key in rows:
             lines += _row(key, answers, found.target_name, width)
+    lines += [Line("  more than reads:", "heading")] if acts else []
+    for row in act_rows(acts, found.evidence):
+        lines += wrapped(row, width, "    ")
     silent = list(dict.fromkeys(key.partition(" ")[0] for _, key in graded if key.partition(" ")[0] not in answers))
     lines += wrapped(f"no answer: {', '.join(silent)}", width, "  ", tone="dim") if silent else []
     return [*lines, *wrapped(NOTES, width, "  ", tone="dim")]
 
 
-def _head(found: Investigation, graded: Sequence[tuple[int, str]]) -> str:
+def _head(found: Investigation, graded: Sequence[tuple[int, str]], acts: Sequence[Act]) -> str:
     if found.target_kind == "recording":
         return ON_FILES
-    acts = sum(grade > 2 for grade, _ in graded)
     hosts = ", ".join(dict.fromkeys(item.host for item in found.evidence if item.host)) or found.target_name
-    told = f"{acts} of them did more than read" if acts else "I changed nothing on the server, all of it reads"
-    return f"On {hosts}: {len(graded)} questions; {told}."
+    told = f"and {len(acts)} that did more" if acts else "I changed nothing on the server"
+    return f"On {hosts}: {len(graded)} questions that only read; {told}."
 
 
 def _row(key: str, answers: Mapping[str, Sequence[Evidence]], target: str, width: int) -> list[Line]:

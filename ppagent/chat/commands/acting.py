@@ -69,8 +69,7 @@ def _what(session: Session, words: str) -> tuple[str, dict[str, Any], str]:
     proposal = _proposal(session, named.group().upper() if named is not None else "")
     why = f"{proposal.id} proposes it against {' '.join(proposal.causes)}"
     if proposal.kind == "live":
-        load = {"concurrency": setting.concurrency} if setting.concurrency is not None else {}
-        return LIMIT, {"limit": _limit(proposal), **load}, why
+        return LIMIT, {"limit": _limit(proposal), **_foreseen(proposal, setting.concurrency)}, why
     change = proposal.change
     wanted = {"set": dict(change.set), "unset": list(change.unset), "env": dict(change.env)}
     return RELAUNCH, {**wanted, "causes": list(proposal.causes), **_foreseen(proposal, setting.concurrency)}, why
