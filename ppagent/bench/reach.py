@@ -1,13 +1,14 @@
 """From what a user named to a server's HTTP: an address, or a live target whose server is found on its host."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ppagent.bench.control import Control
 from ppagent.bench.endpoint import Endpoint, is_url, parse_endpoint
 from ppagent.bench.key import let_in_by
-from ppagent.errors import NotRecorded, UserError
+from ppagent.errors import NotRecorded, ToolError, UserError
 
 if TYPE_CHECKING:
     from ppagent.bench.tunnel import Tunnel
@@ -34,6 +35,8 @@ class Reached:
     name: str
     endpoint: Endpoint
     host: "LiveHost | None" = None
+    beside: "tuple[LiveHost, ...]" = ()
+    """The other hosts that were named and could be reached."""
     close: Callable[[], None] = field(default=_nothing)
 
     @property
@@ -75,7 +78,7 @@ def reach_target(target: "LiveTarget", port: int | None, environ: Mapping[str, s
     environ = {**environ, "SGLANG_API_KEY": host.typed_key} if host.typed_key else environ
     if host.link.kind == "local":
         endpoint = over(parse_endpoint(_url(way.address, way.port, way.trust is not None), environ), way.trust)
-        return Reached(name, endpoint, host, target.close)
+        return Reached(name, endpoint, host, _beside(target), target.close)
     return _tunnelled(target, name, way, environ, text)
 
 
@@ -128,7 +131,15 @@ def _tunnelled(target: "LiveTarget", name: str, way: "Way", environ: Mapping[str
         for each in opened:
             each.close()
 
-    return Reached(name, endpoint, target.live_host(target.hosts[0]), close)
+    return Reached(name, endpoint, target.live_host(target.hosts[0]), _beside(target), close)
+
+
+def _beside(target: "LiveTarget") -> "tuple[LiveHost, ...]":
+    found = []
+    for label in target.hosts[1:]:
+        with suppress(ToolError):  # one that cannot be reached
+            found.append(target.live_host(label))
+    return tuple(found)
 
 
 def _place(host: "LiveHost", port: int | None) -> tuple[str, int, bool]:

@@ -20,6 +20,7 @@ from ppagent.targets.live_host import LiveHost
 from ppagent.targets.open_live import open_live
 from ppagent.trials.launches import NewLaunch, new_launch
 from ppagent.trials.look_again import server_now
+from ppagent.trials.other_nodes import other_nodes
 from ppagent.trials.outputs import OutputCheck
 from ppagent.trials.own_load import OwnLoad
 from ppagent.trials.proposals import Proposed, proposal_in, proposal_of
@@ -56,7 +57,8 @@ def run_relaunch_trial(args: argparse.Namespace, reached: Reached, proposed: Pro
     from ppagent.cli.try_ import agreed, blocked
 
     case = _case(args, reached, proposed)
-    way = way_of(case.host.link, case.host.server, case.launch)
+    others = other_nodes(case.host.server, reached.beside, proposed.change, case.version)
+    way = way_of(case.host.link, case.host.server, case.launch, others)
     plan = relaunch_plan(case.launch, case.reached.name, proposed, args.keep, args.seconds, way)
     if way.prepare is None:
         sys.stdout.write(f"{fitted(plan, columns())}\n")

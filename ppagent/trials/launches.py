@@ -71,7 +71,7 @@ def _no_source() -> PackageFiles:
 
 def why_not(server: "Server") -> str:
     """Why ppagent does not relaunch this server itself, however it is run; empty where it may."""
-    if server.node_rank or _nodes(server.launcher.cmdline) > 1:
+    if server.node_rank or node_count(server.launcher.cmdline) > 1:
         return "it spans several hosts, which have to be restarted together"
     return ""
 
@@ -84,7 +84,8 @@ def _split(command: str) -> tuple[dict[str, str], tuple[str, ...]]:
     return env, tuple(words[count:])
 
 
-def _nodes(cmdline: Sequence[str]) -> int:
+def node_count(cmdline: Sequence[str]) -> int:
+    """Over how many hosts a launch goes (`--nnodes`, 1 by default)."""
     from ppagent.targets.remote.servers import option
 
     text = option(cmdline, "--nnodes")

@@ -1,7 +1,7 @@
 """How a server is relaunched: by its process, systemd unit or container, or by hand with the commands for it."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ from ppagent.evidence.quoting import without_controls
 from ppagent.ledger import new_id
 from ppagent.targets.remote.lasting import lasting
 from ppagent.trials.container_way import container_way
-from ppagent.trials.launches import NewLaunch, why_not
+from ppagent.trials.launches import NewLaunch, node_count, why_not
 from ppagent.trials.machine import Keeper, Launched, Machine
 from ppagent.trials.unit import UnitMachine, unit_of
 from ppagent.trials.unit_trouble import unit_trouble
@@ -33,18 +33,28 @@ class Way:
     """Puts the new launch beside the old one; None where it is to be done by hand."""
 
 
-def way_of(link: "Link", server: "Server", launch: NewLaunch) -> Way:
-    """The way for one server. Raises ToolError where its host cannot be asked."""
-    way = _way_of(lasting(link), server, launch)
+@dataclass(frozen=True)
+class Node:
+    """A node of a deployment over several hosts, and its new launch."""
+
+    link: "Link"
+    server: "Server"
+    launch: NewLaunch
+
+
+def way_of(link: "Link", server: "Server", launch: NewLaunch, others: Sequence[Node] = ()) -> Way:
+    """The way for one server. `others`: further nodes of its deployment, as far as they were named. Raises ToolError
+    where a host cannot be asked."""
+    way = _way_of(lasting(link), server, launch, others)
     # Names and words are somebody else's: no terminal sequence in a plan, and no line of it but ppagent's own.
     lines = (without_controls(line) for line in way.lines)
     return replace(way, lines=tuple(line if way.prepare is None else line.replace("\n", "\\n") for line in lines))
 
 
-def _way_of(link: "Link", server: "Server", launch: NewLaunch) -> Way:
+def _way_of(link: "Link", server: "Server", launch: NewLaunch, others: Sequence[Node]) -> Way:
     reason = why_not(server)
     if reason:
-        return Way(_on_every_host(link, server, launch), reason)
+        return Way(_on_every_host((Node(link, server, launch), *others)), reason)
     if server.container:
         return Way(*container_way(link, server, launch))
     if server.unit:
@@ -63,14 +73,26 @@ def _way_of(link: "Link", server: "Server", launch: NewLaunch) -> Way:
     ), prepare=prepare)  # fmt: skip
 
 
-def _on_every_host(link: "Link", server: "Server", launch: NewLaunch) -> tuple[str, ...]:
-    """What to do by hand for a server of several hosts: a unit's command is changed where systemd reads it, since
-    whatever is started beside it is gone at the next restart."""
-    if not server.unit or server.container:
-        return (f"on every host, with its own --node-rank: {launch.new}",)
-    machine = unit_of(link, server)
-    commands = _unit_commands(machine, machine.planned(launch.argv, launch.env))
-    return ("# on every host, each with its own --node-rank; for this one:", *commands)
+def _on_every_host(nodes: Sequence[Node]) -> tuple[str, ...]:
+    """What to do by hand for a server of several hosts, node 0 first: a node that is sent SIGTERM waits for node 0 to
+    stop it (0.5.23, `srt/entrypoints/engine.py`)."""
+    ordered = sorted(nodes, key=lambda node: node.server.node_rank)
+    count = node_count(nodes[0].server.launcher.cmdline)
+    lines = [f"# the {count} nodes start together: stop node 0 and then the others, and start all of them"]
+    for node in ordered:
+        lines += [f"# on {node.link.name} (node {node.server.node_rank}):", *_on_one_host(node)]
+    known = {node.server.node_rank for node in ordered}
+    away = [f"node {rank}" for rank in range(count) if rank not in known]
+    return (*lines, *([f"# on {', '.join(away)}: the same change in the command of its own"] if away else []))
+
+
+def _on_one_host(node: Node) -> tuple[str, ...]:
+    """A unit's command is changed where systemd reads it, since whatever is started beside it is gone at the next
+    restart."""
+    if not node.server.unit or node.server.container:
+        return (node.launch.new,)
+    machine = unit_of(node.link, node.server)
+    return _unit_commands(machine, machine.planned(node.launch.argv, node.launch.env))
 
 
 def _unit_way(machine: UnitMachine, server: "Server", launch: NewLaunch) -> Way:

@@ -24,7 +24,7 @@ from ppagent.trials.note import RestoreNote
 from ppagent.trials.unit import UnitMachine, unit_of
 from ppagent.trials.unit_file import drop_in
 from ppagent.trials.unit_trouble import unit_trouble
-from ppagent.trials.way import way_of
+from ppagent.trials.way import Node, way_of
 from tests.trials.fake_engine import Over
 
 ARGV = ("/usr/bin/python3", "-m", "sglang.launch_server", "--model-path", "/models/x", "--pp-size", "4")
@@ -262,15 +262,37 @@ def test_a_unit_of_a_server_over_several_hosts_is_told_by_systemctl_edit(nodes: 
     found = way_of(FakeHost(), running, NewLaunch("", "", "", (*ARGV, *nodes, "--pp-max-micro-batch-size", "1"), {}))
     assert "several hosts" in found.reason
     assert found.prepare is None
+    rank = running.node_rank
     assert found.lines == (
-        "# on every host, each with its own --node-rank; for this one:",
+        "# the 2 nodes start together: stop node 0 and then the others, and start all of them",
+        f"# on box (node {rank}):",
         "systemctl edit sglang.service        # put in:",
         "    [Service]",
         "    ExecStart=",
         f"    ExecStart={' '.join(ARGV)} {' '.join(nodes)} --pp-max-micro-batch-size 1",
         "systemctl restart sglang.service",
         "systemctl edit sglang.service        # the way back: take it out again, and restart",
+        f"# on node {1 - rank}: the same change in the command of its own",
     )
+
+
+def test_all_nodes_that_were_named_are_told_with_their_own_commands_the_first_one_first() -> None:
+    def node(rank: int, name: str) -> Node:
+        words = (*ARGV, "--nnodes", "2", "--node-rank", str(rank))
+        running = Server(Process(100, 1, words, groups=GROUPS if rank else ""), (), 30000, "127.0.0.1")
+        new = (*words, "--pp-max-micro-batch-size", "1")
+        host = FakeHost()
+        host.name = name
+        return Node(host, running, NewLaunch(shlex.join(words), shlex.join(new), "", new, {}))
+
+    second, first = node(1, "b"), node(0, "a")
+    for one, other in ((second, first), (first, second)):
+        lines = way_of(one.link, one.server, one.launch, (other,)).lines
+        heads = [place for place, line in enumerate(lines) if line.startswith("# on ")]
+        assert [lines[place] for place in heads] == ["# on a (node 0):", "# on b (node 1):"]
+        assert lines[heads[0] + 1] == first.launch.new
+        assert f"    ExecStart={second.launch.new}" in lines[heads[1] :]
+        assert not any("node 0" in line and "--node-rank 1" in line for line in lines)
 
 
 def test_the_plan_shows_the_whole_drop_in_and_where_it_goes() -> None:
