@@ -50,10 +50,10 @@ def reach(text: str, port: int | None, environ: Mapping[str, str]) -> Reached:
     if is_url(text):
         endpoint = parse_endpoint(text, environ)
         return let_in(Reached(endpoint.name, endpoint))
-    from ppagent.targets.open_live import is_live, open_live
+    from ppagent.targets.open_live import is_live, not_all_hosts, open_live
 
     if not is_live(text):
-        raise UserError(f"{text} is no live server.", _ADVICE)
+        raise not_all_hosts(text) or UserError(f"{text} is no live server.", _ADVICE)
     target = open_live(text, port=port)
     try:
         return let_in(reach_target(target, port, environ, text))

@@ -52,7 +52,7 @@ def open_target(
             return _open_file(path, text)
     except OSError as error:
         raise UserError(f"{text} cannot be read: {error.strerror or error}.", _ADVICE) from error
-    from ppagent.targets.open_live import is_live, open_live
+    from ppagent.targets.open_live import is_live, not_all_hosts, open_live
 
     if is_live(text):
         given = {} if windows is None else {"windows": windows}
@@ -62,7 +62,7 @@ def open_target(
         return target
     if text.startswith(("http://", "https://")):
         raise UserError(f"{text} is a server's address, and its host is what is looked at.", _by_its_host(text))
-    raise UserError(f"There is no file or folder {text}.", _ADVICE)
+    raise not_all_hosts(text) or UserError(f"There is no file or folder {text}.", _ADVICE)
 
 
 def _by_its_host(address: str) -> str:

@@ -19,8 +19,26 @@ LOCAL = "local"
 def is_live(text: str) -> bool:
     """Whether a target names hosts rather than a file: each part is `local`, an ssh address, or a Host of the ssh
     configuration."""
+    return all(_names_one(part) for part in text.split(","))
+
+
+def not_all_hosts(text: str) -> UserError | None:
+    """What is wrong with a list of hosts of which some part names none; None where nothing in it names a host."""
     parts = text.split(",")
-    return all(part == LOCAL or part.startswith("ssh://") or names_host(part) for part in parts)
+    odd = [part for part in parts if not _names_one(part)]
+    if len(odd) == len(parts) or not odd:
+        return None
+    name = odd[0].strip()
+    if not name or _names_one(name):
+        return UserError(
+            f"Between the hosts of {text!r} stands more than commas.", "Write HOST,HOST without spaces between them."
+        )
+    advice = f"Write ssh://{name}, or name it in the configuration." if "/" not in name else "Name every host."
+    return UserError(f"{name} is no Host of the ssh configuration, as the others are.", advice)
+
+
+def _names_one(part: str) -> bool:
+    return part == LOCAL or part.startswith("ssh://") or names_host(part)
 
 
 def open_live(text: str, *, port: int | None = None, windows: Windows = USUAL, ahead: bool = False) -> LiveTarget:
