@@ -8,12 +8,14 @@ Why it matters
     help for long.
 
 Signals
-    Xid 48, 63, 64, 74, 79, 92, 94, 95, 119, 120 in the kernel log; ECC or `fallen off the bus` lines; fewer GPUs than
-    the server was built for.
+    Xid 48, 64, 74, 79, 92, 94, 95, 119, 120, 140, 149 and others of the card's own in the kernel log; ECC or `fallen
+    off the bus` lines; a card that no longer answers; fewer GPUs than the server was built for; `CUDA error:
+    uncorrectable ECC error encountered` in the server's log.
 
 What refutes it
     A kernel log that was read and has neither Xid nor such lines. Xid 13, 31, 43 and 45 mostly follow a program's own
-    fault (an illegal address, an aborted process) and are no proof.
+    fault (an illegal address, an aborted process) and are no proof. Xid 63 says that a spare row took the place of a
+    bad row of memory: the card goes on.
 
 Remedies
     Take the card out, reset or replace it; until then serve from the others.
@@ -24,37 +26,28 @@ import re
 from ppagent.causes.cards import cite_all, without_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.sighting import every, trouble, trouble_words
-from ppagent.evidence.digits import whole_number
-from ppagent.evidence.evidence import FactValue
+from ppagent.causes.xids import HARDWARE_XIDS, REMAPPED, gpu_of, xids
 from ppagent.evidence.facts import Facts
 
-HARDWARE_XIDS = {
-    48: "double-bit ECC error",
-    63: "memory row remapped",
-    64: "row remapping failed",
-    74: "NVLink error",
-    79: "fallen off the bus",
-    92: "many corrected memory errors",
-    94: "contained ECC error",
-    95: "uncontained ECC error",
-    119: "firmware does not answer",
-    120: "firmware fault",
-}
-"""NVIDIA's Xid numbers that speak of the card rather than of the program on it."""
-
-_KERNEL_WORDS = re.compile(r"fallen off the bus|uncorrect\w*|\becc\b|gpu (?:has been|is) lost", re.IGNORECASE)
+_CUDA_WORDS = re.compile(r"uncorrectable|\becc error", re.IGNORECASE)
+_KERNEL_WORDS = re.compile(
+    r"fallen off the bus|uncorrect\w*|\becc\b|gpu (?:has been|is) lost|gpu likely needs to be reset"
+    r"|sxid \([^)]*\): \d+, fatal",
+    re.IGNORECASE,
+)
 
 
 class GpuFailing:
     id = "HW004"
     name = "a GPU is failing"
     prior = 0.02
-    wants = ("host.xid", "host.kernel_trouble", "trouble.xid", "gpu.count")
+    wants = ("host.xid", "host.kernel_trouble", "trouble.xid", "trouble.cuda_error", "gpu.count", "gpu.lost")
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
         if none := without_gpu(facts):
             return none
-        found = (_hardware_xid(facts), _software_xid(facts), _kernel(facts), _missing(facts), _quiet(facts))
+        kernel = (_hardware_xid(facts), _remapped(facts), _software_xid(facts), _kernel(facts), _quiet(facts))
+        found = (*kernel, _cuda(facts), _lost(facts), _missing(facts))
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
@@ -65,9 +58,11 @@ class GpuFailing:
         return (Probe("host.kernel", "Xid and ECC lines stand in the kernel log", 2),)
 
     def advise(self, facts: Facts) -> Advice:
-        cites = facts.cite("host.xid", "trouble.xid", "host.kernel_trouble", "gpu.count")
-        sick = sorted({gpu for _, gpu in _xids(facts) if gpu})
-        where = f"GPU {', '.join(sick)}" if sick else "the card that the kernel log names"
+        names = ("host.xid", "trouble.xid", "trouble.cuda_error", "host.kernel_trouble", "gpu.count", "gpu.lost")
+        cites = facts.cite(*names)
+        lost = [gpu_of(card) for card in every(facts, "gpu.lost")[0]]
+        sick = sorted({gpu for gpu in (*lost, *(gpu for _, gpu in xids(facts))) if gpu})
+        where = f"GPU {', '.join(sick)}" if sick else "the card that the kernel log (dmesg) names"
         remedy = Remedy(
             self.id,
             "operator",
@@ -82,24 +77,8 @@ class GpuFailing:
         return Advice((remedy,), (declined,))
 
 
-def _xids(facts: Facts) -> list[tuple[int, str]]:
-    """Every Xid with the GPU or bus address that reported it, kernel log and server log alike."""
-    events = [_xid(event) for event in every(facts, "host.xid")[0]]
-    said = [whole_number(code) for code in trouble_words(facts, "xid", "code").split("; ")]
-    device = trouble_words(facts, "xid", "device")
-    return [event for event in events if event is not None] + [(code, device) for code in said if code is not None]
-
-
-def _xid(event: FactValue) -> tuple[int, str] | None:
-    code = whole_number(str(event.get("code", ""))) if isinstance(event, dict) else None
-    if code is None or not isinstance(event, dict):
-        return None
-    gpu = event.get("gpu")
-    return code, "" if gpu is None else str(gpu)
-
-
 def _hardware_xid(facts: Facts) -> Observation | None:
-    found = [(code, gpu) for code, gpu in _xids(facts) if code in HARDWARE_XIDS]
+    found = [(code, gpu) for code, gpu in xids(facts) if code in HARDWARE_XIDS]
     if not found:
         return None
     code, gpu = found[0]
@@ -108,8 +87,27 @@ def _hardware_xid(facts: Facts) -> Observation | None:
     return Observation(says, cite_all(facts, "host.xid", "trouble.xid.code"), 0.7, 0.001)
 
 
+def _remapped(facts: Facts) -> Observation | None:
+    found = {code for code, _ in xids(facts)}
+    if REMAPPED not in found or found & HARDWARE_XIDS.keys():
+        return None
+    cites = cite_all(facts, "host.xid", "trouble.xid.code")
+    return Observation("Xid 63: a bad row of memory was replaced by a spare one, the card goes on", cites, 0.3, 0.1)
+
+
+def _lost(facts: Facts) -> Observation | None:
+    """A container that lost its rights to a card gets an unknown error too."""
+    cards, cites = every(facts, "gpu.lost")
+    said = [(gpu_of(card), str(card.get("says"))) for card in cards if isinstance(card, dict)]
+    if not said:
+        return None
+    says = f"GPU {', '.join(gpu for gpu, _ in said)} no longer answers: {said[0][1]}"
+    unclear = all("unknown" in words.lower() for _, words in said)
+    return Observation(says, cites, 0.6, 0.01 if unclear else 0.001)
+
+
 def _software_xid(facts: Facts) -> Observation | None:
-    found = {code for code, _ in _xids(facts)}
+    found = {code for code, _ in xids(facts)} - {REMAPPED}
     if not found or found & HARDWARE_XIDS.keys():
         return None
     codes = ", ".join(str(code) for code in sorted(found))
@@ -125,6 +123,14 @@ def _kernel(facts: Facts) -> Observation | None:
     return Observation(f"the kernel reports: {about[0][:120].rstrip('. ')}", cites, 0.6, 0.004)
 
 
+def _cuda(facts: Facts) -> Observation | None:
+    reasons = trouble_words(facts, "cuda_error", "reason").split("; ")
+    said = next((reason for reason in reasons if _CUDA_WORDS.search(reason)), None)
+    if said is None:
+        return None
+    return Observation(f"CUDA reports: {said[:120]}", facts.cite("trouble.cuda_error.reason"), 0.6, 0.002)
+
+
 def _missing(facts: Facts) -> Observation | None:
     wanted, seen = facts.number("stated.gpu_count"), facts.number("gpu.count")
     if wanted is None or seen is None or seen >= wanted:
@@ -135,7 +141,8 @@ def _missing(facts: Facts) -> Observation | None:
 
 def _quiet(facts: Facts) -> Observation | None:
     cites = every(facts, "host.xid")[1]
-    if not cites or _xids(facts) or trouble(facts, "xid") is not None or _kernel(facts) is not None:
+    seen = every(facts, "host.xid")[0] or every(facts, "gpu.lost")[0]
+    if not cites or seen or trouble(facts, "xid") is not None or _kernel(facts) is not None:
         return None
     return Observation("the kernel log has neither Xid nor memory errors", cites, 0.03, 0.9)
 

@@ -13,7 +13,7 @@ Signals
 
 What refutes it
     All lanes, and the full generation seen under load. A low generation while idle says nothing: links drop to save
-    power.
+    power. Fewer lanes while idle say little: some cards rest lanes too.
 
 Remedies
     Re-seat the card or its riser, another slot; meanwhile leave that GPU out or give it the stage that sends least.
@@ -65,7 +65,9 @@ class DegradedPcieLink:
         cites = cite_all(facts, "gpu.pcie_width", "gpu.pcie_width_max", "gpu.pcie_gen", "gpu.pcie_gen_max")
         found = []
         if links.narrow:
-            found.append(Observation("lanes are missing: " + ", ".join(links.narrow), cites, 0.6, 0.005))
+            idle = facts.flag("gpu.under_load") is False
+            says = "lanes are missing while idle, when a link may rest: " if idle else "lanes are missing: "
+            found.append(Observation(says + ", ".join(links.narrow), cites, 0.6, 0.1 if idle else 0.005))
         if links.slow:
             found.append(Observation("slow under load: " + ", ".join(links.slow), cites, 0.6, 0.005))
         if links.odd and not links.narrow:
@@ -80,7 +82,8 @@ class DegradedPcieLink:
         if without_gpu(facts):
             return ()
         links = _links(facts)
-        if links.full or links.narrow or links.slow:
+        idle = facts.flag("gpu.under_load") is False
+        if links.full or links.slow or (links.narrow and not idle):
             return ()
         if facts.get("gpu.pcie_width") is None and facts.get("gpu.pcie_gen") is None:
             return (Probe("gpu.samples", "width and generation of the links are not known", 2),)

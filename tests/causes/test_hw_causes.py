@@ -158,6 +158,43 @@ def test_an_illegal_address_is_a_program_s_fault() -> None:
     assert judgement.state not in ("supported", "refuted")
 
 
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        (149, "NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 (0x021425c6 0x00000000)"),
+        (154, "GPU recovery action changed from 0x0 (None) to 0x4 (Drain and Reset)"),
+        (140, ""),
+        (64, ""),
+    ],
+)
+def test_events_of_newer_cards_count_too(code: int, text: str) -> None:
+    judgement = judged(HW004, {"host.xid": [{"gpu": "0009:01:00", "code": code, "text": text}]})
+    assert judgement.state == "supported"
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        (149, "NETIR_BER_EVENT Nonfatal XC0 i0 Link 00 (0x00000013 0x00000000)"),
+        (154, "GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)"),
+        (63, "Row Remapper: New row (0x000000000000b6c4) marked for remapping, reset gpu to activate."),
+    ],
+)
+def test_events_that_need_nothing_support_no_failing_card_and_refute_none(code: int, text: str) -> None:
+    judgement = judged(HW004, {"host.xid": [{"gpu": "0009:01:00", "code": code, "text": text}]})
+    assert judgement.state in ("cannot_tell", "open")
+
+
+@pytest.mark.parametrize(
+    ("says", "state"), [("GPU is lost", "supported"), ("GPU requires reset", "supported"), ("Unknown Error", "open")]
+)
+def test_a_card_that_no_longer_answers_is_failing(says: str, state: str) -> None:
+    """A container that lost its rights to a card gets an unknown error too."""
+    lost: dict[str, FactValue] = {"gpu.lost": [{"gpu": "3", "says": says}], "host.xid": [], "host.kernel_trouble": []}
+    assert judged(HW004, lost).state == state
+    assert "GPU 3" in HW004.advise(facts_of(lost)).remedies[0].title
+
+
 def test_a_read_kernel_log_without_xid_refutes_it() -> None:
     assert judged(HW004, {"host.xid": [], "host.kernel_trouble": []}).state == "refuted"
 
@@ -165,6 +202,12 @@ def test_a_read_kernel_log_without_xid_refutes_it() -> None:
 def test_ecc_lines_count_and_other_words_that_hold_ecc_do_not() -> None:
     assert judged(HW004, {"host.kernel_trouble": ["NVRM: uncorrectable ECC error on GPU 2"]}).state == "supported"
     assert judged(HW004, {"host.xid": [], "host.kernel_trouble": ["seccomp: error"]}).state == "refuted"
+
+
+def test_a_fatal_fault_of_the_switch_between_cards_counts_and_another_does_not() -> None:
+    said = "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 20034, {}, Link 30 LTSSM Fault Up"
+    assert judged(HW004, {"host.xid": [], "host.kernel_trouble": [said.format("Fatal")]}).state == "supported"
+    assert judged(HW004, {"host.xid": [], "host.kernel_trouble": [said.format("Non-fatal")]}).state == "refuted"
 
 
 def test_an_unread_kernel_log_leaves_it_undecided() -> None:

@@ -275,6 +275,13 @@ def test_a_low_generation_while_idle_says_nothing() -> None:
     assert judgement.state == "cannot_tell" and "while requests run" in judgement.probes[0].why
 
 
+def test_fewer_lanes_while_idle_ask_for_a_look_under_load() -> None:
+    """Some cards rest lanes when they do nothing."""
+    values = links({"0": 16, "1": 8}, {"0": 1, "1": 1}, loaded=False)
+    assert judged(IC004, values).state != "supported"
+    assert [probe.tool for probe in IC004.probes(facts_of(values))] == ["gpu.samples"]
+
+
 def test_a_low_generation_under_load_is_a_degraded_link() -> None:
     assert judged(IC004, links({"0": 16, "1": 16}, {"0": 5, "1": 1}, loaded=True)).state == "supported"
 
