@@ -37,8 +37,12 @@ memory() { grep -E '^(MemTotal|MemAvailable):' /proc/meminfo; }
 iommu() { ls /sys/class/iommu | head -n 64; }
 acs() { [ "$(id -u)" = 0 ] && lspci -vv 2>/dev/null | grep -c 'ACSCtl:.*SrcValid+'; }
 smi() { timeout -k 1 15 nvidia-smi "$@"; }
+# What dmesg gives may begin long after the boot, as containers fill its room with lines of their own: then the journal.
 kernel_log() {
-  { dmesg 2>/dev/null || journalctl -k -b -q --no-pager -o short-iso; } | {
+  case $(dmesg 2>/dev/null | head -n 1) in
+    *'[    0.0'*) dmesg ;;
+    *) journalctl -k -b -q --no-pager -o short-iso | grep -a . || dmesg ;;
+  esac | {
     sed -n '1p;/NVRM\|Xid\|AER\|PCIe Bus\|IOMMU\|iommu\|DMAR\|AMD-Vi\|ECC\|EDAC\|mce:\|Hardware Error\|ommand line\|nvswitch\|fallen off\|link is down\|remap\|ACS\|downgraded\|limited by/p' | tail -n 2000
   }
 }
