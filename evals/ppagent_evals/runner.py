@@ -114,20 +114,7 @@ def run_case(recording: Path, diagnose: Diagnose, seconds: float) -> CaseResult:
     """One incident, scored. Whatever the diagnosis raises becomes the case's error."""
     answer, origin = read_answer(recording), read_origin(recording)
     started = monotonic()
-    before = signal.signal(signal.SIGALRM, _alarm)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        document = diagnose(recording)
-        error = ""
-    except _TookTooLong:
-        document, error = None, f"took more than {seconds:g} s"
-    except PpagentError as problem:
-        document, error = None, str(problem)
-    except Exception:  # noqa: BLE001 - a crash of one case must not end the others; its last line is kept
-        document, error = None, traceback.format_exc().strip().splitlines()[-1]
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    document, error = _diagnosed(recording, diagnose, seconds)
     took = monotonic() - started
     if document is None:
         return CaseResult(recording.name, origin, None, took, error)
@@ -145,6 +132,23 @@ def run_case(recording: Path, diagnose: Diagnose, seconds: float) -> CaseResult:
         tokens=cost.get("tokens", 0),
         usd=cost.get("usd", 0.0),
     )
+
+
+def _diagnosed(recording: Path, diagnose: Diagnose, seconds: float) -> tuple[Document | None, str]:
+    """The diagnosis, or why there is none."""
+    before = signal.signal(signal.SIGALRM, _alarm)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return diagnose(recording), ""
+    except _TookTooLong:
+        return None, f"took more than {seconds:g} s"
+    except PpagentError as problem:
+        return None, str(problem)
+    except Exception:  # noqa: BLE001 - a crash of one case must not end the others; its last line is kept
+        return None, traceback.format_exc().strip().splitlines()[-1]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _alarm(_signal: int, _frame: FrameType | None) -> None:

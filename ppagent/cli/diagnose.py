@@ -74,15 +74,19 @@ def _lost(found: "Investigation") -> bool:
 
 
 def _investigate(args: argparse.Namespace, form: str) -> "Investigation":
-    from ppagent.sessions import SessionFile, is_session, new_session, sessions_folder
+    from ppagent.sessions import is_session
 
     if is_session(Path(args.target)):
         from ppagent.replay import replay
 
         return replay(Path(args.target))
+    return _look_into(args, form)
 
+
+def _look_into(args: argparse.Namespace, form: str) -> "Investigation":
     from ppagent.brains.brain import brain_of
     from ppagent.cli.left_behind import remind
+    from ppagent.sessions import SessionFile, new_session, sessions_folder
     from ppagent.targets.open import open_target
 
     session = new_session()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from ppagent.changes.proposal import Predicted
 from ppagent.changes.shapes import Shapes
 from ppagent.changes.untold import why_untold
+from ppagent.model.deployment import Deployment
 from ppagent.model.forecast import Forecast
 from ppagent.model.ring import Ring
 from ppagent.model.timeline import timeline_of
@@ -65,21 +66,7 @@ def answer_for_server(title: str, server: Server, then: Settings, at: int, origi
     limit = then.slot_limit if then.slot_limit is not None and then.slot_limit < at else None
     deeper = replace(now, slots=server.stages + then.async_depth)
     predicted = Predicted(forecast.metric, at, forecast.baseline, forecast.low, forecast.high)
-
-    stays = then.graph == server.now.graph and then.split in (None, server.now.split)
-
-    def priced(slot_limit: int, load: int) -> tuple[float, float, float] | None:
-        spread_now = now.slot_limit is not None and now.slot_limit < load
-        if stays and not spread_now and slot_limit >= load:
-            # A limit that admits the whole load into one slot moves no request: the slots stay filled as they are.
-            same = now.baseline(load)
-            return same, same, same
-        try:
-            found = what_if(server, replace(then, slot_limit=slot_limit), load)
-        except ValueError:
-            return None
-        return found.low, found.middle, found.high
-
+    priced = _priced(server, then, now)
     points = tuple((float(level.concurrency), round(now.baseline(level.concurrency), 1)) for level in now.levels)
     drawn = Curves(points, origin, as_it_is(now, _loads(server.stages, at)))
     return Answer(
@@ -94,6 +81,25 @@ def answer_for_server(title: str, server: Server, then: Settings, at: int, origi
         divided_by=divided_by(now),
         untold=why_untold(forecast, server),
     )
+
+
+def _priced(server: Server, then: Settings, now: Deployment) -> Priced:
+    """What the model says of `server`, measured as `now`, with the settings `then` and one slot limit or another."""
+    stays = then.graph == server.now.graph and then.split in (None, server.now.split)
+
+    def priced(slot_limit: int, load: int) -> tuple[float, float, float] | None:
+        spread_now = now.slot_limit is not None and now.slot_limit < load
+        if stays and not spread_now and slot_limit >= load:
+            # A limit that admits the whole load into one slot moves no request: the slots stay filled as they are.
+            same = now.baseline(load)
+            return same, same, same
+        try:
+            found = what_if(server, replace(then, slot_limit=slot_limit), load)
+        except ValueError:
+            return None
+        return found.low, found.middle, found.high
+
+    return priced
 
 
 def answer_for_ring(title: str, forecast: Forecast, ring: Ring, then: Settings, at: int, origin: str) -> Answer:

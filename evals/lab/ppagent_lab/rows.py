@@ -61,16 +61,20 @@ def bench_row(requests: Sequence[Request], window: Window, load: Load) -> dict[s
         "errors": sum(bool(r.error) for r in requests),
     }
     if done:
-        ttft = [(r.token_times[0] - r.sent_at) * 1000 for r in done]
-        tpot = [1000 * (r.token_times[-1] - r.token_times[0]) / max(1, len(r.token_times) - 1) for r in done]
-        row |= {
-            "total_input_tokens": sum(r.input_tokens for r in done),
-            "total_output_tokens": sum(len(r.token_times) for r in done),
-            "mean_ttft_ms": round(fmean(ttft), 1),
-            "median_ttft_ms": round(median(ttft), 1),
-            "mean_tpot_ms": round(fmean(tpot), 1),
-            "mean_e2e_latency_ms": round(fmean((r.done_at or 0) - r.sent_at for r in done) * 1000, 1),
-        }
+        row |= _of_requests(done)
     if gaps:
         row |= {"mean_itl_ms": round(fmean(gaps), 1), "p99_itl_ms": round(sorted(gaps)[int(0.99 * len(gaps))], 1)}
     return row
+
+
+def _of_requests(done: Sequence[Request]) -> dict[str, object]:
+    ttft_ms = [(r.token_times[0] - r.sent_at) * 1000 for r in done]
+    tpot_ms = [1000 * (r.token_times[-1] - r.token_times[0]) / max(1, len(r.token_times) - 1) for r in done]
+    return {
+        "total_input_tokens": sum(r.input_tokens for r in done),
+        "total_output_tokens": sum(len(r.token_times) for r in done),
+        "mean_ttft_ms": round(fmean(ttft_ms), 1),
+        "median_ttft_ms": round(median(ttft_ms), 1),
+        "mean_tpot_ms": round(fmean(tpot_ms), 1),
+        "mean_e2e_latency_ms": round(fmean((r.done_at or 0) - r.sent_at for r in done) * 1000, 1),
+    }

@@ -51,9 +51,7 @@ def before_load(log: Log, warnings: tuple[str, ...] = (), at_init: tuple[str, ..
     log.line(arguments_line(server))
     log.at += 14
     ranks = list(server.ranks())
-    begin, end = (
-        ("Init parallel", "Init parallel") if since(server.version, "0.5.23") else ("Init torch distributed",) * 2
-    )
+    begin = "Init parallel" if since(server.version, "0.5.23") else "Init torch distributed"
     for rank in ranks:
         log.line(f"{begin} begin.", rank)
     took = 2.1 + 0.6 * len(ranks)
@@ -63,14 +61,19 @@ def before_load(log: Log, warnings: tuple[str, ...] = (), at_init: tuple[str, ..
         for rank in ranks:
             log.line(note, rank, log.init_s)
     for rank in ranks:
-        mem = 0.2 + 0.06 * len(ranks)
-        spent = f" elapsed={took + log.rng.uniform(0, 0.3):.2f} s" if since(server.version, "0.5.9") else ""
-        if since(server.version, "0.5.23"):
-            log.line(f"{end} ends.{spent}", rank)
-            log.line(f"Memory baseline taken. mem usage={mem:.2f} GB", rank)
-        else:
-            log.line(f"{end} ends.{spent + ',' if spent else ''} mem usage={mem:.2f} GB", rank)
+        _joined(log, rank, begin, took, 0.2 + 0.06 * len(ranks))
     log.at += 1
+
+
+def _joined(log: Log, rank: Rank, begun: str, took_s: float, used_gb: float) -> None:
+    """The rank has found the others: what it says of it, by version."""
+    version = log.server.version
+    spent = f" elapsed={took_s + log.rng.uniform(0, 0.3):.2f} s" if since(version, "0.5.9") else ""
+    if since(version, "0.5.23"):
+        log.line(f"{begun} ends.{spent}", rank)
+        log.line(f"Memory baseline taken. mem usage={used_gb:.2f} GB", rank)
+    else:
+        log.line(f"{begun} ends.{spent + ',' if spent else ''} mem usage={used_gb:.2f} GB", rank)
 
 
 def _attention_note(server: Server) -> str:
