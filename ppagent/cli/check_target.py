@@ -63,6 +63,8 @@ def subjects(target: str, version: str | None, tree: Path | None, port: int | No
 def _named(target: str, port: int | None) -> list[Subject]:
     if target == "-":
         return [_of_text(piped_text())]
+    if target.startswith(("http://", "https://")):
+        return _of_target(open_briefly(target, port))
     path = named_path(target) if "\n" not in target and len(target) < LONGEST_NAME else None
     if path is not None and path.is_file() and not is_archive(path):
         return [_of_text(named_text(path), target)]

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         text = json.dumps([as_json(flag) for flag in flags], indent=1)
     else:
-        text = as_text(catalogue, flags) if flags else nothing_like(pattern or "", catalogue)
+        text = as_text(catalogue, flags, pattern or "") if flags else nothing_like(pattern or "", catalogue)
     sys.stdout.write(f"{text}\n")
     return ExitStatus.OK
 
@@ -118,10 +118,11 @@ def as_json(flag: Flag) -> dict[str, Any]:
     }
 
 
-def as_text(catalogue: Catalogue, flags: Iterable[Flag]) -> str:
-    """The flags as lines of at most 80 columns where their names allow it."""
+def as_text(catalogue: Catalogue, flags: Iterable[Flag], pattern: str = "") -> str:
+    """The flags, those that match `pattern`, as lines of at most 80 columns where their names allow it."""
     shown = list(flags)
-    head = f"SGLang {catalogue.version or 'of unknown version'}: {len(shown)} flag{'s' * (len(shown) != 1)}"
+    which = f" that match{'es' * (len(shown) == 1)} {pattern}" if pattern else ""
+    head = f"SGLang {catalogue.version or 'of unknown version'}: {len(shown)} flag{'s' * (len(shown) != 1)}{which}"
     return "\n".join([head, *("\n".join(["", *lines_of(flag)]) for flag in shown)])
 
 

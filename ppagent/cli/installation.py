@@ -78,7 +78,8 @@ def source_of_flags(flags: InstalledFlags) -> str:
     """Where the flags were read, as a clause."""
     if flags.from_source:
         return "read in the installed source"
-    return f"by the table of published versions, {flags.differences.release}"
+    release = flags.differences.release
+    return "by the table of published versions" + (f", as {release} has them" if release != flags.version else "")
 
 
 def _told(target: Target) -> list[Finding]:

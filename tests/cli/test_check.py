@@ -116,6 +116,7 @@ def test_a_tree_names_its_version(tmp_path: Path, capsys: pytest.CaptureFixture[
         (["no-such-place", "--version", "0.5.10"], "no file or folder"),
         (["vllm serve m", "--version", "0.5.10"], "no SGLang launch command"),
         ([TAKEN, "--tree", "/nowhere"], "not the sglang package"),
+        (["http://box:30000"], "is a server's address, and its host is what is looked at"),
         ([TAKEN, "--version", "latest"], "Which SGLang version"),
     ],
 )

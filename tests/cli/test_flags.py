@@ -68,6 +68,10 @@ def test_text_has_name_type_default_and_choices_within_80_columns(capsys: pytest
     assert main(["flags", "--version", "0.5.23"]) == ExitStatus.OK
     shown = capsys.readouterr().out
     assert shown.startswith("SGLang 0.5.23: 531 flags\n")
+    main(["flags", "--version", "0.5.23", "pp-size"])
+    assert capsys.readouterr().out.startswith("SGLang 0.5.23: 1 flag that matches pp-size\n")
+    main(["flags", "--version", "0.5.23", "pp-*"])
+    assert " flags that match pp-*\n" in capsys.readouterr().out
     assert "\n--pp-size, --pipeline-parallel-size\n    int, default 1\n" in shown
     assert "\n    one of lpm, random, fcfs, " in shown
     assert "\n    deprecated; use --attn-dp-size <dp-size>\n" in shown

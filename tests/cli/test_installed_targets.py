@@ -77,7 +77,7 @@ def test_a_recording_packed_or_not_is_answered_from_its_own_source(
 def test_without_a_source_the_table_is_named(tmp_path: Path, capsys: Captured) -> None:
     listed, remarks = flags(capsys, str(record(tmp_path / "r")))
     assert len(listed) == 354
-    assert remarks == "ppagent: The flags of SGLang 0.5.10, by the table of published versions, 0.5.10.\n"
+    assert remarks == "ppagent: The flags of SGLang 0.5.10, by the table of published versions.\n"
 
 
 def test_a_flag_that_only_the_source_has_is_accepted_and_one_it_lacks_is_refused(
@@ -131,7 +131,7 @@ def test_pasted_text_tells_command_and_version(monkeypatch: pytest.MonkeyPatch, 
         if command[0] == "check":
             assert status == ExitStatus.FAILURE and captured.out.startswith("SGLang 0.5.10 refuses")
         else:
-            assert captured.out.startswith("SGLang 0.5.10: 1 flag\n")
+            assert captured.out.startswith("SGLang 0.5.10: 1 flag that matches pp-async\n")
 
 
 def test_a_log_without_a_launch_command_is_said_to_have_none(tmp_path: Path, capsys: Captured) -> None:
@@ -216,7 +216,9 @@ def test_several_hosts_are_checked_one_by_one_and_one_that_is_away_is_said(
     document, _ = checked(capsys, "ssh://box,ssh://second", "--port", str(patched.port))
     assert document["flags"] == "source"
     assert main(["flags", "ssh://box,ssh://dead", "refill-stride", "--port", str(patched.port)]) == ExitStatus.OK
-    assert capsys.readouterr().out.startswith("SGLang 0.5.10: 1 flag\n\n--pp-refill-stride\n")
+    assert capsys.readouterr().out.startswith(
+        "SGLang 0.5.10: 1 flag that matches refill-stride\n\n--pp-refill-stride\n"
+    )
     document, remarks = checked(capsys, "ssh://box,ssh://dead", "--port", str(patched.port))
     assert "problems" in document and "cannot be reached" in remarks
 

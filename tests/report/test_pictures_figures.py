@@ -90,7 +90,9 @@ def test_a_proposed_split_is_drawn_by_the_stages_own_times_where_they_were_taken
     assert by_layers.timeline.busy == pytest.approx((1, 1, 8 / 19, 18 / 19))
     said = timeline_caption((now, then), "measured", divided_by=divided_by(timed))
     assert "its split over the stages follows the stages' own times (traced: 11, 11, 24, 11 ms a forward)." in said
-    assert "follows the layers." in timeline_caption((now,), "measured", divided_by=divided_by(untimed))
+    assert "follows the layers, as no stage's own time was measured." in timeline_caption(
+        (now,), "measured", divided_by=divided_by(untimed)
+    )
 
 
 def test_curves_hold_the_points_the_ring_and_the_forecast_of_the_live_step() -> None:

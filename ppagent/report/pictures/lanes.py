@@ -74,7 +74,7 @@ def drawn_shares(ring: Deployment, split: Sequence[int] | None) -> Shares:
 def divided_by(ring: Deployment | None) -> str:
     """What a drawing divides a turn over the stages by, in words."""
     if ring is None or ring.measured is None:
-        return "the layers"
+        return "the layers, as no stage's own time was measured"
     return f"the stages' own times ({ring.measured.source})"
 
 

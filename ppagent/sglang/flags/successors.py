@@ -45,10 +45,15 @@ def _squeezed(name: str) -> str:
 
 
 def matching(pattern: str, catalogue: Catalogue) -> tuple[Flag, ...]:
-    """The flags one of whose spellings, or whose field, contains `pattern`; with `*`, `?` or `[` it is a glob."""
+    """The flags one of whose spellings, or whose field, contains `pattern`; with `*`, `?` or `[` it is a glob, with or
+    without the dashes in front."""
     wanted = pattern.lower()
     glob = wanted if any(c in wanted for c in "*?[") else f"*{wanted}*"
-    return tuple(f for f in catalogue if any(fnmatch.fnmatchcase(s.lower(), glob) for s in (*f.spellings, f.dest)))
+    return tuple(f for f in catalogue if any(fnmatch.fnmatchcase(name.lower(), glob) for name in _names(f)))
+
+
+def _names(flag: Flag) -> tuple[str, ...]:
+    return (*flag.spellings, *(spelling.lstrip("-") for spelling in flag.spellings), flag.dest)
 
 
 def _declared(spelling: str) -> str | None:
