@@ -7,9 +7,11 @@ from ppagent.targets.remote.servers import DEFAULT_PORT, option
 from ppagent.targets.target import Artifact
 
 _CARDS = (
-    "timestamp,index,name,utilization.gpu,power.draw,power.limit,memory.used,memory.total,clocks.sm,clocks.max.sm,"
-    "temperature.gpu"
+    "timestamp,index,name,uuid,utilization.gpu,power.draw,power.limit,power.default_limit,memory.used,memory.total,"
+    "clocks.sm,clocks.max.sm,temperature.gpu,pcie.link.gen.current,pcie.link.gen.max,pcie.link.width.current,"
+    "pcie.link.width.max"
 )
+"""What every driver since 390 answers. The UUID tells on which card a process is."""
 _ON_CARDS = "gpu_uuid,pid,process_name,used_gpu_memory"
 
 _BY_HAND = {
@@ -32,6 +34,9 @@ ON_THE_HOST = "ppagent record local -o DIR"
 _METRICS = "/metrics"
 """Some seconds apart, with the server started with --enable-metrics."""
 
+_OF_NODE_0 = (Artifact.SERVER_INFO, Artifact.LOADS)
+"""For which no other node of a deployment over several hosts answers (0.5.23, `srt/entrypoints/engine.py`)."""
+
 ALSO_RUN = (
     ("nvidia-smi", "-q"),
     ("nvidia-smi", "nvlink", "-s"),
@@ -45,9 +50,15 @@ ALSO_RUN_S = 20.0
 
 def by_hand(artifact: Artifact | None, launch: str = "", port: int | None = None) -> str:
     """The command for an artifact, or for a scrape of /metrics, of the server that `launch` started: it listens where
-    its `--host` and `--port` say, and maybe nowhere else. `port` counts more, where the user named it."""
+    its `--host` and `--port` say, and maybe nowhere else. `port` counts more, where the user named it. Empty for what
+    this node of a deployment has not at all."""
     command = _METRICS if artifact is None else _BY_HAND.get(artifact, ON_THE_HOST)
-    return _curl(command, _words(launch), port) if command.startswith("/") else command
+    if not command.startswith("/"):
+        return command
+    words = _words(launch)
+    if artifact in _OF_NODE_0 and option(words, "--node-rank") not in ("", "0"):
+        return ""
+    return _curl(command, words, port)
 
 
 def _curl(path: str, words: Sequence[str], port: int | None) -> str:
