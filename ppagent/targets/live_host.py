@@ -1,6 +1,6 @@
 """One live host: everything a recording would hold of it, fetched when it is first asked for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -211,9 +211,9 @@ class LiveHost:
                 self._looked_at.first.must_have("variables")
                 return environment_text(self.server, self.who)
             case Artifact.SERVER_INFO:
-                return self._answers.server_info()
+                return self._of_api(lambda: self._answers.server_info())
             case Artifact.LOADS:
-                return self._answers.loads()
+                return self._of_api(lambda: self._answers.loads())
             case Artifact.GPUS:
                 return self._cards.samples
             case Artifact.GPU_PROCESSES:
@@ -226,6 +226,19 @@ class LiveHost:
                 return kernel_text(self._survey, self.who)
             case _:
                 return self._installed(artifact)
+
+    def _of_api(self, ask: Callable[[], str]) -> str:
+        """An answer of the server; where it has none, that this is no wonder on any node but the first (0.5.23,
+        `launch_dummy_health_check_server` of `srt/utils/common.py`). Nothing is run on the host to find that out."""
+        try:
+            return ask()
+        except NotRecorded as error:
+            server = self._once.held("server")
+            if server is None or not server.node_rank:
+                raise
+            raise NotRecorded(
+                f"{self.link.name} is node {server.node_rank}, which serves no API: node 0 answers for all"
+            ) from error
 
     def _installed(self, artifact: Artifact) -> str:
         found = self._inspection

@@ -62,6 +62,13 @@ def test_a_command_asks_where_the_server_listens(launch: str, command: str) -> N
     assert by_hand(None, launch) == command.replace("server_info", "metrics")
 
 
+def test_nothing_is_to_be_asked_of_a_node_that_serves_no_api() -> None:
+    launch = "sglang serve m --nnodes 2 --node-rank"
+    assert [by_hand(a, f"{launch} 1") for a in (Artifact.SERVER_INFO, Artifact.LOADS)] == ["", ""]
+    assert by_hand(None, f"{launch} 1") == "curl -s localhost:30000/metrics"
+    assert by_hand(Artifact.LOADS, f"{launch} 0") == "curl -s localhost:30000/v1/loads"
+
+
 def test_the_port_that_the_user_names_counts_more() -> None:
     assert by_hand(Artifact.LOADS, "sglang serve m --port 8000", 9000) == "curl -s localhost:9000/v1/loads"
 

@@ -11,7 +11,7 @@ import pytest
 from ppagent.agent.investigation import investigate
 from ppagent.brains.rules import RulesBrain
 from ppagent.changes.plan import make_plan
-from ppagent.errors import ToolError
+from ppagent.errors import NotRecorded, ToolError
 from ppagent.plugins import discover
 from ppagent.targets.live_host import Windows
 from ppagent.targets.open import open_target
@@ -123,6 +123,18 @@ def test_both_are_read_side_by_side_the_one_with_the_first_stage_first(
             log.write(b"one more line\n")
         assert b"".join(target.log("node0")) == logs[0] + b"one more line\n"
         assert noted.overlap("node0", "node1")
+    finally:
+        target.close()
+
+
+def test_only_the_first_node_answers_for_the_server_and_the_other_is_not_taken_for_an_odd_one(cluster: Cluster) -> None:
+    target = open_live("node0,node1", windows=SHORT)
+    try:
+        assert '"pp_size": 2' in target.text("node0", Artifact.SERVER_INFO)
+        for artifact in (Artifact.SERVER_INFO, Artifact.LOADS):
+            with pytest.raises(NotRecorded, match="node1 is node 1, which serves no API: node 0 answers for all"):
+                target.text("node1", artifact)
+        assert len(target.scrapes("node1")) == 2
     finally:
         target.close()
 

@@ -18,6 +18,10 @@ class Once:
         self._made: dict[Hashable, Any] = {}
         self._failed: dict[Hashable, PpagentError] = {}
 
+    def held(self, key: Hashable) -> Any:
+        """What was made under a key; None where nothing was yet."""
+        return self._made.get(key)
+
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         with self._guard:
             lock = self._locks.setdefault(key, threading.Lock())
