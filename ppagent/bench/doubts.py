@@ -45,6 +45,8 @@ def _about_the_client(result: "LevelResult") -> list[str]:
 def _about_the_way(result: "LevelResult") -> list[str]:
     """A proxy, a worker's own limit or the like holds requests back, where fewer arrive than were sent."""
     arrived, sent = result.run.server.in_flight, result.concurrency
+    if arrived is None and result.run.server.note:
+        return [f"the server's own counters are not known: {result.run.server.note}"]
     late = result.run.lag_p99_ms > TOO_LATE_MS
     if arrived is None or late or arrived >= HELD_BACK_ON_THE_WAY * sent or len(result.completed) < MANY_REQUESTS:
         return []
@@ -60,14 +62,20 @@ def _about_others(result: "LevelResult") -> list[str]:
 
 def _about_requests(result: "LevelResult") -> list[str]:
     found = _about_cut_ones(result)
+    if result.run.warm_up_failed:
+        found.append(f"{_requests(result.run.warm_up_failed)} of the warm-up failed: some batch sizes may be cold")
     if result.run.prompts_repeated:
         found.append("prompts were sent more than once: the prefix cache may have answered for the model")
     early = sum(1 for record in result.completed if record.tokens < record.asked_tokens)
     if early:
-        found.append(f"{early} requests ended before their length: tokens are counted as received")
+        found.append(f"{_requests(early)} ended early: tokens are counted as received")
     if result.failed:
-        found.append(f"{len(result.failed)} requests failed, first: {result.failed[0].error[:120]}")
+        found.append(f"{_requests(len(result.failed))} failed, first: {result.failed[0].error[:120]}")
     return found
+
+
+def _requests(count: int) -> str:
+    return "1 request" if count == 1 else f"{count} requests"
 
 
 def _about_cut_ones(result: "LevelResult") -> list[str]:

@@ -104,7 +104,7 @@ class Load:
     async def _client(self, number: int, connection: Connection, first: Prompt) -> None:
         await self._barrier.wait()
         prompt, due = first, perf_counter()
-        while not self._stopping.is_set() and not self._enough():
+        while not self._stopping.is_set() and not self._enough(len(self.records)):
             await self._ask(number, connection, prompt, due)
             prompt = self._prompts.next()
             if self.shape.think_s:
@@ -116,16 +116,16 @@ class Load:
         await self._barrier.wait()
         running: set[asyncio.Task[None]] = set()
         due, number = perf_counter(), 0
-        while not self._stopping.is_set() and not self._enough(len(running)):
-            await self._pause(due - perf_counter())
-            if self._stopping.is_set():
-                break
-            task = asyncio.get_running_loop().create_task(self._arrival(number, due))
-            running.add(task)
-            task.add_done_callback(running.discard)
-            number += 1
-            due += self._rng.expovariate(self.shape.rate)
         try:
+            while not self._stopping.is_set() and not self._enough(number):
+                await self._pause(due - perf_counter())
+                if self._stopping.is_set():
+                    break
+                task = asyncio.get_running_loop().create_task(self._arrival(number, due))
+                running.add(task)
+                task.add_done_callback(running.discard)
+                number += 1
+                due += self._rng.expovariate(self.shape.rate)
             await asyncio.gather(*running)
         except asyncio.CancelledError:
             for task in running:
@@ -142,8 +142,10 @@ class Load:
             await self._on_any(number, prompt, due)
 
     async def _on_any(self, number: int, prompt: Prompt, due: float) -> None:
-        connection = self._idle.pop() if self._idle else Connection(self._endpoint, self._room)
-        if connection not in self._all:
+        if self._idle:
+            connection = self._idle.pop()
+        else:
+            connection = Connection(self._endpoint, self._room)
             self._all.append(connection)
         await self._ask(number, connection, prompt, due)
         self._idle.append(connection)
@@ -157,8 +159,8 @@ class Load:
         if record.error:
             await self._pause(min(1.0, self.shape.seconds / 20))
 
-    def _enough(self, waiting: int = 0) -> bool:
-        return self.shape.requests is not None and len(self.records) >= self.shape.requests
+    def _enough(self, begun: int) -> bool:
+        return self.shape.requests is not None and begun >= self.shape.requests
 
     async def _pause(self, seconds: float) -> None:
         """Sleeps, unless the load is stopped meanwhile."""

@@ -99,7 +99,7 @@ def words_text(rng: random.Random, count: int) -> str:
 def read_prompts(path: Path) -> tuple[str, ...]:
     """Prompts of a file: one a line, as text or as a JSON object with `prompt` or `text`. Raises UserError."""
     try:
-        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        lines = [line for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read: {error}.", "Give a text file with one prompt a line.") from error
     texts = tuple(_text(line, path) for line in lines)

@@ -72,8 +72,9 @@ def let_in(reached: Reached) -> Reached:
 def reach_target(target: "LiveTarget", port: int | None, environ: Mapping[str, str], text: str = "") -> Reached:
     """The server of a live target: the one on the host that has pipeline stage 0. `text` is what it was opened by, to
     open it once more where the connection is lost. Raises ToolError where no way to it is found, one over TLS whose
-    certificate is trusted among them."""
+    certificate is trusted among them, and UserError where only another node than the first was named."""
     host = target.live_host(target.hosts[0])
+    _must_be_first(host)
     name, way = name_of(target, port), host.way()
     environ = {**environ, "SGLANG_API_KEY": host.typed_key} if host.typed_key else environ
     if host.link.kind == "local":
@@ -119,11 +120,10 @@ def _tunnelled(target: "LiveTarget", name: str, way: "Way", environ: Mapping[str
     opened = [target]
 
     def again() -> "Link":
-        opened.append(open_live(text))
+        opened.append(open_live(_named(target, text)))
         return opened[-1].live_host(opened[-1].hosts[0]).link
 
-    single = text and len(target.hosts) == 1
-    tunnel = Tunnel(way.link, way.address, way.port, again if single else None)
+    tunnel = Tunnel(way.link, way.address, way.port, again if text else None)
     endpoint = replace(through(tunnel, environ, way.trust), route=f"through the SSH tunnel to {way.link.name}")
 
     def close() -> None:
@@ -132,6 +132,24 @@ def _tunnelled(target: "LiveTarget", name: str, way: "Way", environ: Mapping[str
             each.close()
 
     return Reached(name, endpoint, target.live_host(target.hosts[0]), _beside(target), close)
+
+
+def _named(target: "LiveTarget", text: str) -> str:
+    """The part of what the user named that is the host with stage 0: the others are not needed to reach the server."""
+    return text.split(",")[target.name.split(",").index(target.hosts[0])]
+
+
+def _must_be_first(host: "LiveHost") -> None:
+    """Raises UserError where another node than the first is all there is: only that one serves the API."""
+    try:
+        rank = host.server.node_rank
+    except NotRecorded:
+        return
+    if rank:
+        raise UserError(
+            f"{host.link.name} is node {rank} of its deployment, and node 0 alone serves the API.",
+            "Name the host of node 0, by itself or beside this one.",
+        )
 
 
 def _beside(target: "LiveTarget") -> "tuple[LiveHost, ...]":

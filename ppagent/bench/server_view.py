@@ -19,14 +19,13 @@ POLL_S = 1.0
 
 @dataclass(frozen=True)
 class ServerSeen:
-    """The server's side of a level; None where it does not tell. `note` says why."""
+    """The server's side of a level; None where it does not tell, and `note` says why."""
 
     in_flight: float | None = None
     generated_tokens: int | None = None
     slot_running_p50: float | None = None
     slot_running_max: int | None = None
     waiting_max: int | None = None
-    polls: int = 0
     note: str = ""
 
 
@@ -80,7 +79,6 @@ class ServerWatch:
             slot_running_p50=percentile(busy, 50) if busy else None,
             slot_running_max=max(busy, default=None),
             waiting_max=max(self._waiting, default=None),
-            polls=len(self._running),
             note="; ".join(dict.fromkeys(self._notes)),
         )
 

@@ -36,6 +36,8 @@ class Tunnel:
     def close(self) -> None:
         """Takes no further connection; those there are end with the link."""
         self._closed.set()
+        with contextlib.suppress(OSError):  # closing alone leaves a waiting accept, which would carry one more
+            self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
 
     def _accept(self) -> None:

@@ -96,7 +96,7 @@ def test_failed_requests_are_counted_apart_and_in_no_average() -> None:
     assert all("out of luck" in record.error for record in result.failed)
     assert result.ttft.count == len(result.completed)
     assert result.output_tokens == sum(record.tokens for record in result.completed)
-    assert any("requests failed" in remark for remark in result.warnings)
+    assert any(f"{len(result.failed)} requests failed" in remark for remark in result.warnings)
 
 
 def test_an_error_within_a_stream_is_a_failure() -> None:
@@ -117,7 +117,7 @@ def test_answers_that_stop_early_are_counted_by_what_came() -> None:
     with FakeServer(base_ms=2, stops_early_at=5) as server:
         result = measured(server, output_tokens=Span(50, 50))
     assert {record.tokens for record in result.completed} == {5}
-    assert any("ended before their length" in remark for remark in result.warnings)
+    assert any("ended early" in remark for remark in result.warnings)
 
 
 def test_several_tokens_in_one_event_are_several_tokens() -> None:
@@ -145,6 +145,12 @@ def test_requests_by_the_clock_come_at_the_asked_rate(server: FakeServer) -> Non
     assert len(result.run.records) == pytest.approx(72, abs=30)
     assert result.run.shape.open_loop
     assert result.client_wait.median < 20
+
+
+def test_no_more_requests_are_sent_than_asked_for_while_others_wait_for_a_place() -> None:
+    with FakeServer(base_ms=5) as server:
+        result = measured(server, rate=200.0, concurrency=2, requests=6)
+    assert len(result.run.records) == len(result.completed) == 6
 
 
 def test_waiting_for_a_place_of_a_capped_open_loop_is_part_of_the_latency() -> None:
@@ -197,10 +203,19 @@ def told_of(**seen: float) -> list[str]:
         record.final = Final(2, 8, 0, "x")
         records.append(record)
     run = LevelRun(
-        Shape(concurrency=4), "random-words", False, tuple(records), 10.0, 18.0, 0, 1.0, 1.0, 1.0,
-        ServerSeen(in_flight=seen.get("in_flight")),
+        Shape(concurrency=4), "random-words", False, tuple(records), 10.0, 18.0, int(seen.get("cold", 0)),
+        1.0, 1.0, 1.0,
+        ServerSeen(in_flight=seen.get("in_flight"), note="no /metrics there" if "in_flight" not in seen else ""),
     )  # fmt: skip
     return list(sum_up(run).warnings)
+
+
+def test_a_server_that_does_not_tell_its_counters_is_said_with_the_reason() -> None:
+    assert told_of() == ["the server's own counters are not known: no /metrics there"]
+
+
+def test_warm_up_requests_that_failed_are_told() -> None:
+    assert told_of(in_flight=4.0, cold=1) == ["1 request of the warm-up failed: some batch sizes may be cold"]
 
 
 def test_requests_that_do_not_leave_at_once_are_told() -> None:

@@ -42,6 +42,12 @@ def test_prompts_come_from_lines_of_text_or_json(tmp_path: Path) -> None:
     assert read_prompts(path) == ("one", "two", "three", "{no json")
 
 
+def test_a_prompt_may_hold_what_ends_a_line_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "prompts.txt"
+    path.write_text("one\u2028still one\x0cand more\r\ntwo\n", encoding="utf-8", newline="")
+    assert read_prompts(path) == ("one\u2028still one\x0cand more", "two")
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", '{"messages": []}\n'])
 def test_a_file_without_prompts_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "prompts.txt"

@@ -38,6 +38,13 @@ def raised(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     yield names
 
 
+def test_a_tunnel_that_is_closed_takes_nobody_any_more() -> None:
+    tunnel = Tunnel(cast(Link, LostLink()), "127.0.0.1", 1)
+    tunnel.close()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", tunnel.port), timeout=5)
+
+
 def test_a_lost_connection_ends_the_callers_connection_and_no_thread_dies_of_it(raised: list[str]) -> None:
     tunnel = Tunnel(cast(Link, LostLink()), "127.0.0.1", 1)
     try:
