@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from ppagent.agent.investigation import investigate
+from ppagent.bench.reach import reach
 from ppagent.brains.rules import RulesBrain
 from ppagent.changes.plan import make_plan
-from ppagent.errors import NotRecorded, ToolError
+from ppagent.errors import NotRecorded, ToolError, UserError
 from ppagent.plugins import discover
 from ppagent.targets.live_host import Windows
 from ppagent.targets.open import open_target
@@ -137,6 +138,17 @@ def test_only_the_first_node_answers_for_the_server_and_the_other_is_not_taken_f
         assert len(target.scrapes("node1")) == 2
     finally:
         target.close()
+
+
+def test_a_load_or_a_trial_reaches_the_first_node_whatever_the_order_and_no_other(cluster: Cluster) -> None:
+    reached = reach("node1,node0", None, {})
+    try:
+        assert reached.name == f"ssh://node0/{cluster.nodes[0].server.port}"
+        assert [host.link.name for host in reached.beside] == ["node1"]
+    finally:
+        reached.close()
+    with pytest.raises(UserError, match="node1 is node 1 of its deployment, and node 0 alone serves the API"):
+        reach("node1", None, {})
 
 
 def test_a_node_that_dies_in_between_is_missing_and_the_other_is_not(cluster: Cluster) -> None:

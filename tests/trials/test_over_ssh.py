@@ -1,12 +1,13 @@
 """Loads and trials over a real sshd, the connection cut in the middle among them."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ppagent.trials.note import all_notes
-from tests.fixtures.sshd import MISSING, Sshd
+from tests.fixtures.sshd import MISSING, Sshd, free_port
 from tests.trials.reached import LOAD, TRIAL, end, host_called_box, relaunch_words, run, when
 from tests.trials.test_relaunch import Served, _pids, launched
 
@@ -52,6 +53,17 @@ def test_where_the_connection_is_cut_in_the_middle_the_old_value_is_put_back_ove
     assert over_ssh(server, "try", *TRIAL, "--seconds", "3") == 1
     cut.join(5)
     assert "failed" in capsys.readouterr().err
+    assert server.limit == 16
+    assert all_notes() == ()
+
+
+def test_of_several_hosts_that_of_the_server_is_logged_in_to_anew(server: Served, box: Sshd) -> None:
+    """Another that is away does not keep the old value from being put back."""
+    config = Path(os.environ["PPAGENT_SSH_CONFIG"])
+    config.write_text(f"{config.read_text()}Host away\n  HostName 127.0.0.1\n  Port {free_port()}\n")
+    cut = when(lambda: server.limit == 2, box.cut)
+    assert run("away,box", server, "try", *TRIAL, "--seconds", "3") == 1
+    cut.join(5)
     assert server.limit == 16
     assert all_notes() == ()
 
