@@ -110,8 +110,10 @@ def test_each_rank_is_found_on_its_card_and_a_stranger_is_told(stub: Path, serve
 
     workers = sorted(pid for pid, parent, _ in processes() if parent == server.pid)
     cards = nvml.cards_of(SEED, MOMENT)
-    for index, pid in enumerate((*workers, 999_999)):
+    for index, pid in enumerate(workers):
         cards[index] |= {"process": pid, "process.memory": 68000 + index}
+    cards[1] |= {"stranger": 999_999, "stranger.memory": 2048}
+    cards[2] |= {"stranger": 999_998, "stranger.memory": 2048}
     nvml.set_cards(stub, cards)
     target = target_of(LocalLink(), server)
     assert target.text("box", Artifact.GPU_PROCESSES).splitlines()[:2] == [
@@ -119,8 +121,9 @@ def test_each_rank_is_found_on_its_card_and_a_stranger_is_told(stub: Path, serve
     ]  # fmt: skip
     facts = facts_of(target, "gpu.processes")
     assert facts["gpu.ranks"] == {"0": "PP0", "1": "PP1"}
-    stranger = {"index": "2", "pid": 999_999, "name": "[Not Found]", "used_memory_mib": 68002.0}
-    assert facts["gpu.foreign_processes"] == [stranger]
+    stranger = {"index": "1", "pid": 999_999, "name": "[Not Found]", "used_memory_mib": 2048.0}
+    assert facts["gpu.foreign_processes"] == [stranger], "the one on a card that the server is not on does not matter"
+    assert facts_of(target, "gpu.samples")["gpu.power_w"].keys() == {"0", "1"}
 
 
 def test_a_stranger_that_the_host_shows_is_named_by_its_program(stub: Path, server: FakeServer) -> None:

@@ -142,8 +142,9 @@ TREE = (
 
 
 def test_foreign_processes_are_told_by_id_where_the_servers_are_known() -> None:
-    foreign = facts_of(run(Processes(), box(gpu_processes=PROCESSES, processes=TREE))).items("gpu.foreign_processes")
-    assert [p["pid"] for p in foreign if isinstance(p, dict)] == [11, 12]
+    rows = f"{PROCESSES}0,13,python3,600\n"
+    foreign = facts_of(run(Processes(), box(gpu_processes=rows, processes=TREE))).items("gpu.foreign_processes")
+    assert [p["pid"] for p in foreign if isinstance(p, dict)] == [11, 13]
     assert foreign[0] == {"index": "0", "pid": 11, "name": "/usr/bin/blender", "used_memory_mib": 4000}
 
 
@@ -265,11 +266,11 @@ def test_a_card_that_rows_of_processes_name_by_uuid_or_bus_is_found() -> None:
     text = (
         "pid, process_name, gpu_uuid, used_gpu_memory [MiB]\n"
         "2094383, sglang::scheduler_TP1_EP1, GPU-45007176-8a28, 90478\n"
-        "377813, sgl_diffusion::scheduler, GPU-e16d248c-c1a9, 47594\n"
+        "377813, sgl_diffusion::scheduler, GPU-45007176-8a28, 47594\n"
     )
     facts = facts_of(run(Processes(), box(gpu_processes=text, gpus=UUIDS)))
     assert facts.table("gpu.ranks") == {"1": "TP1 EP1"}
-    other = {"index": "0", "pid": 377813, "name": "sgl_diffusion::scheduler", "used_memory_mib": 47594.0}
+    other = {"index": "1", "pid": 377813, "name": "sgl_diffusion::scheduler", "used_memory_mib": 47594.0}
     assert facts.items("gpu.foreign_processes") == [other]
     by_bus = text.replace("gpu_uuid", "gpu_bus_id").replace("GPU-45007176-8a28", "00000000:41:00.0")
     assert facts_of(run(Processes(), box(gpu_processes=by_bus, gpus=UUIDS))).table("gpu.ranks") == {"1": "TP1 EP1"}
@@ -308,3 +309,48 @@ GPU2\tN/A\tNODE\t X \tPHB\tSYS\t32-63\t1\t\tN/A
 rdmap79s0\tPIX\tPIX\tPHB\t X \tSYS
 """
     assert run(Topology(), box(topology=text))[0].facts == {"gpu.nvlink": True, "gpu.link_worst": "NODE"}
+
+
+SHARED_HOST = (
+    "index,pid,name,used_memory_mib\n0,10,sglang::scheduler_TP0,90480\n1,11,sglang::scheduler_TP1,90478\n"
+    "2,77,sgl_diffusion::scheduler,47594\n3,78,sgl_diffusion::scheduler,47560\n"
+)
+TWO = (
+    '[{"pid": 9, "cmdline": ["python3", "-m", "sglang.launch_server"]}, {"pid": 10, "ppid": 9}, {"pid": 11, "ppid": 9}]'
+)
+
+
+@pytest.mark.parametrize("processes", [TWO, None])
+def test_another_server_on_other_cards_of_the_host_is_no_stranger(processes: str | None) -> None:
+    target = box(gpu_processes=SHARED_HOST, **({"processes": processes} if processes else {}))
+    facts = facts_of(run(Processes(), target))
+    assert facts.items("gpu.foreign_processes") == []
+    assert facts.table("gpu.ranks") == {"0": "TP0", "1": "TP1"}
+    beside = facts_of(run(Processes(), box(gpu_processes=SHARED_HOST.replace("\n3,78", "\n1,78"))))
+    assert [p["pid"] for p in beside.items("gpu.foreign_processes") if isinstance(p, dict)] == [78]
+
+
+def test_cards_that_the_server_is_not_on_are_only_counted() -> None:
+    rows = "0,RTX,99,299,300\n1,RTX,97,287,300\n2,T400,0,12,30\n3,RTX,3,30,300\n"
+    text = f"index,name,utilization.gpu,power.draw,power.limit\n{rows}"
+    facts = facts_of(run(Samples(), box(gpus=text, gpu_processes=SHARED_HOST)))
+    assert facts.numbers("gpu.utilization") == {"0": 99, "1": 97}
+    assert facts.table("gpu.names") == {"0": "RTX", "1": "RTX"}
+    assert facts.number("gpu.count") == 4
+    given = facts_of(run(Samples(), box(gpus=text.replace("T400", "RTX"), environment="CUDA_VISIBLE_DEVICES=2,3\n")))
+    assert given.numbers("gpu.power_w") == {"2": 12, "3": 30}
+    assert given.flag("gpu.under_load") is False
+
+
+@pytest.mark.parametrize(
+    ("environment", "cards"),
+    [
+        ("CUDA_VISIBLE_DEVICES=0,1\n", "0123"),
+        ("CUDA_DEVICE_ORDER=PCI_BUS_ID\nCUDA_VISIBLE_DEVICES=0,1\n", "01"),
+        ("CUDA_VISIBLE_DEVICES=0,9\n", "0123"),
+    ],
+)
+def test_cuda_counts_unlike_cards_its_own_way(environment: str, cards: str) -> None:
+    """The fastest first, so that a display card that is 0 to nvidia-smi is the last."""
+    text = "index,name,power.draw\n0,T400,12\n1,RTX,99\n2,RTX,99\n3,RTX,99\n"
+    assert "".join(facts_of(run(Samples(), box(gpus=text, environment=environment))).numbers("gpu.power_w")) == cards

@@ -11,6 +11,7 @@ from ppagent_tools.gpu_power import power_series
 from ppagent_tools.gpu_processes import process_findings
 from ppagent_tools.gpu_rows import Sample, at_work, by_gpu, mean, read_samples, window_s
 from ppagent_tools.gpu_topology import topology_finding
+from ppagent_tools.gpu_used import of_used_cards, used_cards
 from ppagent_tools.reading import Document, document, on_each_host, tidy
 
 Values = Callable[[list[float]], float]
@@ -39,15 +40,17 @@ class Samples:
     name = "gpu.samples"
     summary = (
         "Samples of nvidia-smi: utilisation, power against its limit, memory, clocks, temperature, PCIe links and "
-        "throttle reasons of each card. Where some moments show work, means are taken over those alone. Utilisation "
-        "counts waiting kernels as work, so it never shows by itself that a pipeline stage is busy."
+        "throttle reasons of each card that the server is on. Where some moments show work, means are taken over those "
+        "alone. Utilisation counts waiting kernels as work, so it never shows by itself that a pipeline stage is busy."
     )
     grade = Grade.READ_HOST
     provides: tuple[str, ...] = ("gpu.",)
     arguments: type[BaseModel] = NoArguments
 
     def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]:
-        return on_each_host(context, lambda host: _samples(document(context, host, Artifact.GPUS)))
+        return on_each_host(
+            context, lambda host: _samples(document(context, host, Artifact.GPUS), used_cards(context, host))
+        )
 
 
 class Processes:
@@ -79,9 +82,11 @@ def tools() -> tuple[Tool, ...]:
     return (Samples(), Processes(), Topology())
 
 
-def _samples(found: Document) -> list[Finding]:
-    moments = read_samples(found)
-    every = [sample for moment in moments for sample in moment]
+def _samples(found: Document, cards: frozenset[int]) -> list[Finding]:
+    """What the server's cards do; the others of a host are only counted."""
+    sampled = read_samples(found)
+    moments = of_used_cards(sampled, cards)
+    every = [sample for moment in sampled for sample in moment]
     used = at_work(moments)
     gpus = by_gpu(used)
     shown = max(used, key=lambda sample: sample.value("power.draw") or 0.0)
@@ -92,7 +97,7 @@ def _samples(found: Document) -> list[Finding]:
         "gpu.names": {index: name for index, own in gpus.items() if (name := _name(own))},
         "gpu.samples": max(len(own) for own in gpus.values()),
         "gpu.window_s": window_s(every),
-        "gpu.under_load": _under_load(every),
+        "gpu.under_load": _under_load([sample for moment in moments for sample in moment]),
         "gpu.power_series": power_series(moments),
     }
     facts.update(_tables(gpus, _TABLES))

@@ -7,7 +7,7 @@ from ppagent.errors import NotRecorded, ToolError
 from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.plugins import ToolContext
 from ppagent.targets.target import Artifact
-from ppagent_tools.gpu_rows import read_samples
+from ppagent_tools.gpu_rows import Sample, read_samples
 from ppagent_tools.processes import read_processes, server_processes
 from ppagent_tools.reading import CsvRow, Document, csv_rows, document, number
 
@@ -45,18 +45,29 @@ def server_cards(context: ToolContext, host: str) -> frozenset[int]:
     except ToolError:  # said where the processes are asked for
         return frozenset()
     own, indices = _own_pids(context, host), card_indices(context, host)
-    on = (_index(row, indices) for row in rows if _pid(row) in own or "sglang::" in _name(row))
-    return frozenset(int(index) for index in on if index.isdecimal())
+    return frozenset(int(index) for index in _on(_server_rows(rows, own), indices) if index.isdecimal())
+
+
+def _server_rows(rows: list[CsvRow], own: frozenset[int]) -> list[CsvRow]:
+    by_pid = any(_pid(row) in own for row in rows)
+    return [row for row in rows if (_pid(row) in own if by_pid else "sglang::" in _name(row))]
+
+
+def _on(rows: list[CsvRow], indices: Mapping[str, str]) -> set[str]:
+    return {index for row in rows if (index := _index(row, indices))}
 
 
 def _foreign(found: Document, rows: list[CsvRow], own: frozenset[int], indices: Mapping[str, str]) -> list[Finding]:
     """Processes on the cards that are not the server's: by process id where any of them is known on the host (a
-    container may number them otherwise), else by name; nothing where no name tells either."""
+    container may number them otherwise), else by name; nothing where no name tells either. What runs on cards that the
+    server is not on does not matter to it."""
     by_pid = any(_pid(row) in own for row in rows)
     if not by_pid and all(_UNKNOWN.fullmatch(_name(row)) for row in rows):
         return []
     is_own = _TITLED if any("sglang::" in _name(row) for row in rows) else _OWN_NAME
     foreign = [row for row in rows if (_pid(row) not in own if by_pid else not is_own.search(_name(row)))]
+    on = _on(_server_rows(rows, own), indices)
+    foreign = [row for row in foreign if not on or _index(row, indices) in on | {""}]
     shown = foreign[0] if foreign else rows[0]
     return [found.finding({"gpu.foreign_processes": [_described(row, indices) for row in foreign]}, shown.line)]
 
@@ -83,13 +94,17 @@ def _index(row: CsvRow, indices: Mapping[str, str]) -> str:
 
 def card_indices(context: ToolContext, host: str) -> dict[str, str]:
     """Indices of the cards by UUID and by bus, as far as samples of them are there and tell."""
-    try:
-        moments = read_samples(document(context, host, Artifact.GPUS))
-    except ToolError:  # said where the samples are asked for
-        return {}
-    cards = [(sample.index, sample.row.cells) for sample in moments[0]]
+    cards = [(sample.index, sample.row.cells) for sample in first_moment(context, host)]
     keys = ((index, cells.get(column, "")) for index, cells in cards for column in ("uuid", "pci.bus_id"))
     return {key.lower(): index for index, key in keys if key}
+
+
+def first_moment(context: ToolContext, host: str) -> list[Sample]:
+    """Every card once, as it was sampled first; none where there are no samples."""
+    try:
+        return read_samples(document(context, host, Artifact.GPUS))[0]
+    except ToolError:  # said where the samples are asked for
+        return []
 
 
 def _own_pids(context: ToolContext, host: str) -> frozenset[int]:
