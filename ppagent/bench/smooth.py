@@ -11,7 +11,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from ppagent.bench.record import Request
-from ppagent.bench.steady import FEWEST_BLOCKS, MOST_BLOCKS, Rate, Window
+from ppagent.bench.statistics import error_share
+from ppagent.bench.steady import MOST_BLOCKS, Rate, Window
 
 LEAST_KEPT = 0.75
 """At most the last quarter of a window is given up for requests whose first token had not come by its end."""
@@ -36,7 +37,7 @@ def smooth_rate(records: Iterable[Request], window: Window) -> Rate | None:
     blocks = tuple(
         _tokens(inside, seen.begin + n * length, seen.begin + (n + 1) * length) / length for n in range(count)
     )
-    return Rate(tokens / seen.seconds, seen.seconds, round(tokens), _error_share(blocks), blocks)
+    return Rate(tokens / seen.seconds, seen.seconds, round(tokens), error_share(blocks), blocks)
 
 
 def _known_until(there: Sequence[Request], window: Window) -> float:
@@ -68,12 +69,3 @@ def _tokens(stretches: Iterable[Stretch], begin: float, end: float) -> float:
 def _block_count(stretches: Sequence[Stretch], seconds: float) -> int:
     latency_s = math.fsum(end - begin for begin, end, _ in stretches) / len(stretches)
     return max(1, min(MOST_BLOCKS, int(seconds / (BLOCK_LATENCIES * latency_s)))) if latency_s else 1
-
-
-def _error_share(blocks: Sequence[float]) -> float | None:
-    """One standard error of the mean as a share; None where there are too few blocks to tell."""
-    mean = math.fsum(blocks) / len(blocks)
-    if len(blocks) < FEWEST_BLOCKS or not mean:
-        return None
-    variance = math.fsum((block - mean) ** 2 for block in blocks) / (len(blocks) - 1)
-    return math.sqrt(variance / len(blocks)) / mean

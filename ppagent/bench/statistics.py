@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+FEWEST_STRETCHES = 3
+
 
 def percentile(values: Sequence[float], percent: float) -> float:
     """The value below which `percent` of `values` lie, interpolated; 0 for none."""
@@ -15,6 +17,16 @@ def percentile(values: Sequence[float], percent: float) -> float:
     if low + 1 >= len(ordered):
         return ordered[-1]
     return ordered[low] + (place - low) * (ordered[low + 1] - ordered[low])
+
+
+def error_share(values: Sequence[float]) -> float | None:
+    """One standard error of the mean of equal stretches, as a share of it; None where they are too few to tell, or all
+    nothing."""
+    if len(values) < FEWEST_STRETCHES:
+        return None
+    mean = math.fsum(values) / len(values)
+    variance = math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+    return math.sqrt(variance / len(values)) / mean if mean else None
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ppagent.bench.record import Request
+from ppagent.bench.statistics import error_share
 
 FULL_SHARE = 0.9
 """Steady is where at least this share of the clients is at work."""
 MOST_BLOCKS = 12
-FEWEST_BLOCKS = 3
 FEWEST_BURSTS_A_BLOCK = 4
 
 
@@ -116,7 +116,7 @@ def rate_over(records: Iterable[Request], window: Window) -> Rate | None:
         (sums[end] - sums[begin]) / (times[end] - times[begin]) for begin, end in zip(cuts, cuts[1:], strict=False)
     ]
     tokens, seconds = sums[cuts[-1]] - sums[cuts[0]], times[cuts[-1]] - times[cuts[0]]
-    return Rate(tokens / seconds, seconds, tokens, _error_share(blocks), tuple(blocks))
+    return Rate(tokens / seconds, seconds, tokens, error_share(blocks), tuple(blocks))
 
 
 def _running_sums(arrivals: Sequence[tuple[float, int]]) -> list[int]:
@@ -157,14 +157,6 @@ def _cuts(times: Sequence[float], blocks: int) -> list[int]:
         if not cuts or (place > cuts[-1] and times[place] > times[cuts[-1]]):
             cuts.append(place)
     return cuts
-
-
-def _error_share(blocks: Sequence[float]) -> float | None:
-    if len(blocks) < FEWEST_BLOCKS:
-        return None
-    mean = math.fsum(blocks) / len(blocks)
-    variance = math.fsum((block - mean) ** 2 for block in blocks) / (len(blocks) - 1)
-    return math.sqrt(variance / len(blocks)) / mean
 
 
 def _last_seen(record: Request) -> float:

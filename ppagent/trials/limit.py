@@ -78,9 +78,9 @@ def check_change(state: LimitState, new: int) -> None:
         )
     highest = state.highest
     if new < 1 or (highest is not None and new > highest):
+        taken = "1 or more" if highest is None else f"1 to {highest} (max_running_requests // pp_size)"
         raise UserError(
-            f"{state.key} {new} is out of the range that the running server takes: 1 to {highest} "
-            "(max_running_requests // pp_size).",
+            f"{state.key} {new} is out of the range that the running server takes: {taken}.",
             "A higher value needs a restart." if new >= 1 else "Give 1 or more.",
         )
     if highest is not None and state.value > highest:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ppagent.bench.control import Control
 from ppagent.bench.server_view import grown
+from ppagent.bench.statistics import error_share
 from ppagent.errors import ToolError
 from ppagent.evidence.counts import agreeing
 from ppagent.trials.counting import Counting
@@ -121,7 +122,7 @@ class ObservedTraffic:
         return Phase(
             label=label,
             tokens_per_s=(last.tokens - first.tokens) / seconds,
-            error_share=_error_share(rates),
+            error_share=error_share(rates),
             seconds=seconds,
             in_flight=self._in_flight,
             in_flight_error=1 / math.sqrt(max(1.0, ended or 0.0)) if itl_s is None else 0.0,
@@ -143,11 +144,3 @@ def samples(phases: Sequence[Phase]) -> tuple[list[Sample], str]:
             Sample(1000 / (phase.itl_ms or 1), phase.error_share, phase.blocks) for phase in phases
         ], "tok/s of one request"
     return [phase.sample for phase in phases], "tok/s"
-
-
-def _error_share(rates: Sequence[float]) -> float | None:
-    if len(rates) < 3:
-        return None
-    mean = math.fsum(rates) / len(rates)
-    variance = math.fsum((rate - mean) ** 2 for rate in rates) / (len(rates) - 1)
-    return math.sqrt(variance / len(rates)) / mean if mean else None

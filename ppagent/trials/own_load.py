@@ -6,6 +6,7 @@ So the requests in flight at a change are part of the experiment: all of them mu
 import asyncio
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 from ppagent.bench.control import Control
@@ -128,7 +129,8 @@ class OwnLoad:
         if not self._thread.is_alive():
             return
         self._drain_s = DRAIN_S if wait else 0.0
-        self._loop.call_soon_threadsafe(self._over.set)
+        with suppress(RuntimeError):  # the load has ended by itself this moment, and its loop with it
+            self._loop.call_soon_threadsafe(self._over.set)
         self._thread.join(self._drain_s + 10)
 
     @property

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ppagent.causes.cause import Change
 from ppagent.errors import UserError
@@ -13,6 +13,8 @@ from ppagent.model.forecast import Forecast, forecast_from
 if TYPE_CHECKING:
     from ppagent.changes.proposal import Proposal
     from ppagent.targets.target import Target
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,12 @@ def proposal_in(report: Path, wanted: str) -> Proposed:
     """Proposal `wanted` of a report. Raises UserError where there is no such report or proposal."""
     try:
         document = json.loads(report.read_text(encoding="utf-8"))
-        rows = {str(row["id"]): row for row in document["proposals"]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        rows = {str(row["id"]): _read(row) for row in document["proposals"]}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(
             f"{report} is no report with proposals: {error}.", "Write one with `ppagent diagnose TARGET --format json`."
         ) from error
-    return _read(_chosen(rows, wanted))
+    return _chosen(rows, wanted)
 
 
 def proposal_of(target: "Target", wanted: str) -> Proposed:
@@ -60,7 +62,7 @@ def proposed(proposal: "Proposal") -> Proposed:
     return Proposed(proposal.id, proposal.kind, proposal.causes, proposal.change, proposal.risks, forecast)
 
 
-def _chosen(rows: Mapping[str, Any], wanted: str) -> Any:
+def _chosen(rows: Mapping[str, T], wanted: str) -> T:
     if wanted not in rows:
         listed = f"It has {', '.join(rows)}." if rows else "It proposes nothing."
         raise UserError(f"The diagnosis has no proposal {wanted}.", listed)
@@ -73,7 +75,11 @@ def _read(row: Mapping[str, Any]) -> Proposed:
         id=str(row["id"]),
         kind=str(row.get("kind")),
         causes=tuple(row.get("causes", ())),
-        change=Change(dict(change.get("set", {})), tuple(change.get("unset", ())), dict(change.get("env", {}))),
-        risks=tuple(row.get("risks", ())),
+        change=Change(_texts(change.get("set", {})), tuple(change.get("unset", ())), _texts(change.get("env", {}))),
+        risks=tuple(map(str, row.get("risks", ()))),
         predicted=forecast_from(predicted) if isinstance(predicted, dict) else None,
     )
+
+
+def _texts(values: Mapping[str, object]) -> dict[str, str]:
+    return {name: str(value) for name, value in values.items()}

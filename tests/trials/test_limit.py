@@ -58,6 +58,11 @@ def test_a_change_that_would_fail_or_could_not_be_undone_is_refused_before(
     assert word in f"{caught.value}"
 
 
+def test_a_server_that_does_not_tell_its_most_names_none() -> None:
+    with pytest.raises(UserError, match="takes: 1 or more"):
+        check_change(state(highest=None), 0)
+
+
 def test_a_change_within_the_range_is_allowed() -> None:
     check_change(STATE, 1)
     check_change(state(highest=None), 3)

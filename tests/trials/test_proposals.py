@@ -48,7 +48,18 @@ def test_a_report_without_proposals_is_said_so(tmp_path: Path) -> None:
         proposal_in(report(tmp_path), "P1")
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"proposals": [{}]}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        '{"proposals": [{}]}',
+        '{"proposals": [{"id": "P1", "change": [1]}]}',
+        '{"proposals": [{"id": "P1", "change": {"set": "x"}}]}',
+        '{"proposals": [{"id": "P1", "predicted": {"low": 1}}]}',
+        '{"proposals": [{"id": "P1", "predicted": {"metric": "x", "at": 8, "baseline": 1, "low": 2, "high": 1}}]}',
+    ],
+)
 def test_what_is_no_report_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "x.json"
     path.write_text(text)
