@@ -78,8 +78,7 @@ def pipelined(facts: Facts) -> bool | None:
     ring = stages(facts)
     if ring is not None:
         return ring.value > 1
-    ranks = facts.table("log.last_seen")
-    return any("PP" in rank for rank in ranks) if ranks else None
+    return "PP" in facts.items("log.tags") if "log.tags" in facts else None
 
 
 def cap(facts: Facts) -> Known | None:

@@ -48,6 +48,10 @@ class Probe:
         object.__setattr__(self, "why", agreeing(self.why))
 
 
+STAGES_ASKED = Probe("server.launch", "the number of stages is not known", 0)
+"""What every cause of a pipeline asks first."""
+
+
 @dataclass(frozen=True)
 class Remedy:
     """One way to remove a cause, with what it risks and how to come back."""

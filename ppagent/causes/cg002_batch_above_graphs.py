@@ -26,6 +26,9 @@ from ppagent.causes.situation import graph_ceiling, no_cuda
 from ppagent.causes.traced import traced_graph_share
 from ppagent.evidence.facts import Facts
 
+FEW_LINES = 2
+"""Lines on either side of a border from which on it is no accident."""
+
 
 class BatchAboveGraphs:
     id = "CG002"
@@ -108,8 +111,15 @@ def _border(facts: Facts) -> Observation | None:
     traced = eager.name.startswith("profile.")
     says = f"steps run from a graph up to batch {true_to:g} and without one from batch {false_from:g}"
     if false_from > true_to:
-        return Observation(says, cites, 0.8 if traced else 0.9, 0.25 if traced else 0.05)
+        return Observation(says, cites, 0.8 if traced else 0.9, 0.25 if traced else _by_chance(facts))
     return Observation(says + ", so size is not what decides", cites, 0.15, 0.5)
+
+
+def _by_chance(facts: Facts) -> float:
+    """How likely a few lines fall so by themselves: one alone above all others more easily than several."""
+    lines, share = facts.number("decode.lines") or 0.0, facts.number("decode.graph_true_share")
+    fewest = 0.0 if share is None else min(share, 1 - share) * lines
+    return 0.05 if fewest < FEW_LINES - 0.5 else 0.03
 
 
 def _traced(facts: Facts) -> Observation | None:

@@ -78,7 +78,7 @@ def _decode_backend(config: Fact) -> object:
 
 def launch_seen(facts: Facts) -> bool:
     """Whether the launch command itself is known, so that an absent flag was not asked for."""
-    return "launch.command" in facts
+    return "launch.command" in facts and not facts.items("launch.untold")
 
 
 def forced_off(facts: Facts) -> Known | None:

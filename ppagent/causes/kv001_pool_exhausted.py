@@ -33,7 +33,13 @@ from ppagent.causes.admission import (
     standing_queue,
 )
 from ppagent.causes.cause import Advice, Declined, Observation, Probe
-from ppagent.causes.pool_remedies import fewer_running, larger_pool, more_conservative, raised_token_limit
+from ppagent.causes.pool_remedies import (
+    fewer_running,
+    larger_pool,
+    more_conservative,
+    raised_token_limit,
+    room_by_hand,
+)
 from ppagent.causes.situation import in_flight
 from ppagent.evidence.facts import Facts
 
@@ -42,6 +48,12 @@ OFTEN = 3
 
 OUTGROWN = 1.2
 """Times the requests that the pool holds at full length from which the load counts as too large for it."""
+
+NEAR = 0.85
+"""From this usage on, a pool may be what keeps requests out: the rest is held back for tokens still to come."""
+
+BRIM = 0.9
+"""From this typical usage on, requests that wait below the cap wait for room."""
 
 HALF_USED = 0.5
 """Below this typical usage something else than the pool keeps requests out."""
@@ -60,7 +72,8 @@ class KvPoolExhausted:
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
-        found = (_retracted(facts), _no_room_left(facts), _usage(facts), _outgrown(facts), _collapse(facts))
+        full = _usage(facts), _brimming(facts), _outgrown(facts)
+        found = (_retracted(facts), _no_room_left(facts), *full, _collapse(facts))
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
@@ -75,25 +88,21 @@ class KvPoolExhausted:
         known = retractions(facts) or pool_peak(facts)
         if known is None:
             return Advice()
-        room = larger_pool(self.id, facts, known.cites)
-        calmer = more_conservative(self.id, facts, known.cites)
-        fits, raised = requests_that_fit(facts), raised_token_limit(self.id, facts, known.cites)
-        # A cap helps where work is thrown away; where requests merely wait for room, they would go on waiting.
-        fewer = (
-            fewer_running(self.id, facts, fits) if fits is not None and (raised is None or _thrashes(facts)) else None
-        )
+        room, raised = larger_pool(self.id, facts, known.cites), raised_token_limit(self.id, facts, known.cites)
+        # A cap or a reserve helps where work is thrown away; requests that merely wait for room would go on waiting.
+        calmer = fewer = None
+        thrown_back = retractions(facts)
+        if thrown_back is not None and thrown_back.value:
+            fits, wanted = requests_that_fit(facts), raised is None or thrown_back.value >= OFTEN
+            fewer = fewer_running(self.id, facts, fits) if fits is not None and wanted else None
+            calmer = more_conservative(self.id, facts, known.cites)
         remedies = tuple(remedy for remedy in (raised, fewer, room, calmer) if remedy is not None)
+        remedies = remedies or (room_by_hand(self.id, known.cites),)
         declined = (
             Declined("--kv-cache-dtype", "an 8-bit KV cache changes answers and takes a slow kernel on some cards"),
             Declined("--pp-max-micro-batch-size", "the pool is shared by all slots; spreading requests frees no token"),
         )
         return Advice(remedies, declined)
-
-
-def _thrashes(facts: Facts) -> bool:
-    thrown_back, typical = retractions(facts), pool_typical(facts)
-    often = thrown_back is not None and thrown_back.value >= OFTEN
-    return often or (typical is not None and typical.value >= FULL)
 
 
 def _retracted(facts: Facts) -> Observation | None:
@@ -102,8 +111,8 @@ def _retracted(facts: Facts) -> Observation | None:
         return None
     if known.value == 0:
         # A pool can be full without a retraction: admission then stops at its brink.
-        full = peak is not None and peak.value >= FULL
-        return None if full else Observation(known.says, known.cites, 0.15, 0.9)
+        near = peak is not None and peak.value >= (FULL if standing_queue(facts) is False else NEAR)
+        return None if near else Observation(known.says, known.cites, 0.15, 0.9)
     typical = pool_typical(facts)
     if known.value < OFTEN and typical is not None and typical.value < 0.8:
         says = f"{known.says}, and {typical.says}: now and then is within what the scheduler reckons with"
@@ -127,9 +136,19 @@ def _usage(facts: Facts) -> Observation | None:
         return Observation(typical.says, typical.cites, 0.85, 0.02)
     if peak.value >= 0.97:
         return Observation(peak.says, peak.cites, 0.9, 0.1)
-    if peak.value >= 0.85:
+    if peak.value >= NEAR:
         return None
     return Observation(f"{peak.says}, so it never ran out", peak.cites, 0.02, 0.8)
+
+
+def _brimming(facts: Facts) -> Observation | None:
+    """Requests wait though no cap is reached, and what is left of the pool is the reserve of those that run."""
+    typical, waits = pool_typical(facts), queue(facts)
+    if typical is None or waits is None or not BRIM <= typical.value < FULL:
+        return None
+    if standing_queue(facts) is not True or at_cap(facts):
+        return None
+    return Observation(f"{typical.says} and {waits.says}", typical.cites + waits.cites, 0.7, 0.02)
 
 
 def _outgrown(facts: Facts) -> Observation | None:

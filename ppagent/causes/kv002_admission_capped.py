@@ -26,6 +26,9 @@ from ppagent.causes.situation import graph_ceiling, running_per_slot, slot_limit
 from ppagent.causes.speculation import implicit_cap
 from ppagent.evidence.facts import Facts
 
+ROOMY = 0.5
+"""Below this highest usage it is not the pool for which requests wait."""
+
 
 class AdmissionCapped:
     id = "KV002"
@@ -41,7 +44,8 @@ class AdmissionCapped:
     )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
-        found = (_no_queue(facts), _out_of_reach(facts), _pool(facts), _held_back(facts), _drafts(facts))
+        held = _held_back(facts) or _room_to_spare(facts)
+        found = (_no_queue(facts), _out_of_reach(facts), _pool(facts), held, _drafts(facts))
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
@@ -120,6 +124,16 @@ def _held_back(facts: Facts) -> Observation | None:
     if pinned:
         return Observation(says, cites, 0.95, 0.012)
     return Observation(says, cites, 0.04, 0.7) if runs.value < 0.9 * most.value else None
+
+
+def _room_to_spare(facts: Facts) -> Observation | None:
+    """Without a known cap: requests wait beside a pool that is half empty, so something else keeps them out."""
+    waits, peak = queue(facts), pool_peak(facts)
+    if waits is None or peak is None or cap(facts) is not None or pipelined(facts) is not False:
+        return None
+    if standing_queue(facts) is not True or peak.value >= ROOMY:
+        return None
+    return Observation(f"{waits.says}, though {peak.says}", waits.cites + peak.cites, 0.9, 0.12)
 
 
 def _slots_at_default_limit(facts: Facts) -> Observation | None:

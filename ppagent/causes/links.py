@@ -9,6 +9,7 @@ from ppagent.causes.sighting import Sighting, switched_on, trouble, trouble_word
 from ppagent.causes.situation import (
     Known,
     arguments_known,
+    given_unread,
     levels,
     running_per_slot,
     stages,
@@ -32,7 +33,7 @@ def nodes(facts: Facts) -> Known | None:
     if fact is not None and fact.number:
         return Known(fact.number, (fact.evidence,), f"nnodes {fact.number:g}")
     ranks = tensor_parallel(facts)
-    if ranks is None or not arguments_known(facts):
+    if ranks is None or not arguments_known(facts) or given_unread(facts, "nnodes"):
         return None
     return Known(1, ranks.cites, "one node (default)")
 

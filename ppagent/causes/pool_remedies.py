@@ -80,6 +80,20 @@ def larger_pool(cause: str, facts: Facts, cites: Cites) -> Remedy | None:
     )
 
 
+def room_by_hand(cause: str, cites: Cites) -> Remedy:
+    """What is left where no figure tells by how much the pool could grow."""
+    return Remedy(
+        cause,
+        "operator",
+        "Make room for more requests: a larger --mem-fraction-static while memory stays free after graph capture (the "
+        "start log prints it), more cards, or shorter prompts and answers; until then the rest has to wait",
+        Change(),
+        cites,
+        verify="max_total_num_tokens rises, and fewer requests wait at the same load",
+        rollback="the previous --mem-fraction-static",
+    )
+
+
 def free_after_capture(facts: Facts) -> Known | None:
     """GiB free on the fullest card once weights, pool and graphs are in place."""
     for name in ("start.graph_avail_gib", "start.avail_after_pool_gib"):

@@ -27,7 +27,7 @@ Remedies
 """
 
 from ppagent.causes.carried import useful_slots
-from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.cause import STAGES_ASKED, Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.fill import fill_readings, turn_line
 from ppagent.causes.fill_seen import LITTLE_GAIN, contradiction, fill_seen, turns_seen
 from ppagent.causes.physics import ring_of, turn_report
@@ -72,7 +72,9 @@ class MicroBatchesUnfilled:
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         ring = stages(facts)
-        if ring is not None and ring.value < 2:
+        if ring is None:
+            return (STAGES_ASKED,)
+        if ring.value < 2:
             return ()
         if fill_readings(facts):
             return _disagreement(facts)

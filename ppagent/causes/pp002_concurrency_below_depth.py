@@ -19,7 +19,7 @@ Remedies
     Never a micro-batch flag.
 """
 
-from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.cause import STAGES_ASKED, Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.situation import Known, in_flight, stages
 from ppagent.evidence.facts import Facts
 
@@ -48,6 +48,8 @@ class ConcurrencyBelowDepth:
         return (Observation(says, cites, 0.02, 0.9),)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
+        if stages(facts) is None:
+            return (STAGES_ASKED,)
         if in_flight(facts) is not None:
             return ()
         return (Probe("bench.results", "how many requests are in flight is not known", 0),)

@@ -20,7 +20,7 @@ Remedies
     launch. Larger micro-batches lengthen each step a little; answers and memory do not change.
 """
 
-from ppagent.causes.cause import Advice, Change, Observation, Probe, Remedy
+from ppagent.causes.cause import STAGES_ASKED, Advice, Change, Observation, Probe, Remedy
 from ppagent.causes.situation import Known, running_cap, running_per_slot, slot_limit, slots, spread_limit, stages
 from ppagent.evidence.facts import Facts
 
@@ -50,7 +50,9 @@ class SlotLimitTooSmall:
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         ring = stages(facts)
-        if waiting(facts) is not None or (ring is not None and ring.value < 2):
+        if ring is None:
+            return (STAGES_ASKED,)
+        if waiting(facts) is not None or ring.value < 2:
             return ()
         return (Probe("logs.decode", "whether requests queue is not known", 0),)
 

@@ -23,7 +23,7 @@ Remedies
     Decode prefers less on the last stage, and prefill equal layers: what it gains or loses is said.
 """
 
-from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.cause import STAGES_ASKED, Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.dealt_layers import dealt, prefill_effect
 from ppagent.causes.physics import roofline_of, stage_costs_of
 from ppagent.causes.situation import stages
@@ -70,7 +70,9 @@ class UnevenStages:
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         ring = stages(facts)
-        if (ring is not None and ring.value < 2) or busy_shares(facts)[1]:
+        if ring is None:
+            return (STAGES_ASKED,)
+        if ring.value < 2 or busy_shares(facts)[1]:
             return ()
         return (
             Probe(

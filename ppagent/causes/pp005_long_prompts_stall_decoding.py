@@ -20,7 +20,7 @@ Remedies
     smaller chunks, or prefill on servers of its own. Each lets the long prompt wait longer.
 """
 
-from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.cause import STAGES_ASKED, Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.prompts import chunk_tokens, longest_prompt_tokens, pending_of_one, prefills_only
 from ppagent.causes.sighting import version
 from ppagent.causes.situation import stages
@@ -58,7 +58,9 @@ class LongPromptsStallDecoding:
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         ring = stages(facts)
-        if (ring is not None and ring.value < 2) or prefills_only(facts) is not None or _short(facts) is not None:
+        if ring is None:
+            return (STAGES_ASKED,)
+        if ring.value < 2 or prefills_only(facts) is not None or _short(facts) is not None:
             return ()
         asked = []
         if facts.number("prefill.longest_run") is None:

@@ -22,7 +22,7 @@ Remedies
     (from 0.5.7). Small chunks cost efficiency, so measure.
 """
 
-from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.cause import STAGES_ASKED, Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.prompts import chunk_tokens, longest_prompt_tokens
 from ppagent.causes.sighting import version
 from ppagent.causes.situation import Known, in_flight, stages
@@ -64,7 +64,9 @@ class PrefillDoesNotPipeline:
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         ring = stages(facts)
-        if ring is not None and ring.value < 2:
+        if ring is None:
+            return (STAGES_ASKED,)
+        if ring.value < 2:
             return ()
         asked = []
         if longest_prompt_tokens(facts) is None:

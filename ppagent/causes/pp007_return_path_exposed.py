@@ -20,7 +20,7 @@ Remedies
 """
 
 from ppagent.causes.cards import spinning
-from ppagent.causes.cause import Advice, Change, Observation, Probe, Remedy
+from ppagent.causes.cause import STAGES_ASKED, Advice, Change, Observation, Probe, Remedy
 from ppagent.causes.fill import fill_readings
 from ppagent.causes.situation import in_flight, stages
 from ppagent.causes.traced import at_work, held_by_host
@@ -63,7 +63,9 @@ class ReturnPathExposed:
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         ring = stages(facts)
-        if (ring is not None and ring.value < 2) or self._busy(facts) is not None:
+        if ring is None:
+            return (STAGES_ASKED,)
+        if ring.value < 2 or self._busy(facts) is not None:
             return ()
         return (Probe("profile.take", "the gap between result and next batch on each stage needs a trace", 3),)
 

@@ -23,7 +23,8 @@ Remedies
 import re
 from collections.abc import Sequence
 
-from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.cause import STAGES_ASKED, Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.said import said
 from ppagent.causes.sighting import came_up, trouble, trouble_words
 from ppagent.causes.situation import stages
 from ppagent.evidence.facts import Facts
@@ -59,7 +60,9 @@ class StageHangs:
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         ring = stages(facts)
-        if ring is not None and ring.value < 2:
+        if ring is None:
+            return (STAGES_ASKED,)
+        if ring.value < 2:
             return ()
         if facts.get("log.lines") is None:
             return (Probe("logs.trouble", "time-outs and the last lines of each stage stand in the log", 0),)

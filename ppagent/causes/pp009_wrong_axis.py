@@ -21,7 +21,7 @@ Remedies
     launch to measure, not a tuning.
 """
 
-from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.cause import STAGES_ASKED, Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.links import nodes, nvlink, world
 from ppagent.causes.prompts import longest_prompt_tokens, prefills_only
 from ppagent.causes.sighting import is_up, never_came_up
@@ -62,7 +62,7 @@ class WrongAxis:
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
         ring = stages(facts)
         if ring is None:
-            return (Probe("server.launch", "the number of stages is not known", 0),)
+            return (STAGES_ASKED,)
         if ring.value < 2 or no_cuda(facts) is not None:
             return ()
         asked = []

@@ -40,39 +40,56 @@ FEW = 3
 
 
 def arguments_known(facts: Facts) -> bool:
-    """Whether the server's arguments were seen at all, so that an absent one can be taken at its default."""
-    return any(name.startswith(("args.", "launch.")) for name in facts)
+    """Whether the server's arguments were seen at all, so that an absent one can be taken at its default. A launch
+    with variables in it whose content nobody knows does not tell what is absent, nor does a log's line that was cut."""
+    cut = facts.flag("start.args_cut") is True and not any(name.startswith("internal.") for name in facts)
+    if not cut and any(name.startswith("args.") for name in facts):
+        return True
+    return not facts.items("launch.untold") and any(name.startswith("launch.") for name in facts)
 
 
 def _arg(facts: Facts, field: str, default: float) -> Known | None:
     fact = facts.numeric_arg(field)
     if fact is not None and fact.number is not None:
         return Known(fact.number, (fact.evidence,), f"{field} {fact.number:g}")
-    if not arguments_known(facts):
+    if not arguments_known(facts) or given_unread(facts, field):
         return None
     cites = facts.cite("launch.command", "args.model_path", "args.tp_size")[:1]
     return Known(default, cites, f"{field} {default:g} (default)") if cites else None
 
 
-def _ranks(facts: Facts, field: str) -> Known | None:
-    """A number of ranks; None for one that no server starts with."""
+def given_unread(facts: Facts, field: str) -> bool:
+    """Whether the launch sets a number that cannot be read from it (`--tp $TP`, `--tp <N>`): its default is not it."""
+    fact = facts.get(f"launch.{field}")
+    return fact is not None and isinstance(fact.value, str) and fact.number is None
+
+
+def _ranks(facts: Facts, field: str, tag: str) -> Known | None:
+    """A number of ranks; None for one that no server starts with. Where the arguments do not state it, the tags of the
+    log do: a scheduler's lines have none for a size of one (`run_scheduler_process`, 0.4.7 to 0.5.23; before that a TP
+    tag was always there)."""
+    tags = facts.get("log.tags") if facts.numeric_arg(field) is None else None
+    if tags is not None and tag not in facts.items("log.tags"):
+        return Known(1, (tags.evidence,), f"the log's lines have no {tag} tag")
+    if tags is not None and tag != "TP":
+        return None
     known = _arg(facts, field, 1)
     return known if known is not None and 1 <= known.value <= MOST_RANKS else None
 
 
 def stages(facts: Facts) -> Known | None:
     """Pipeline stages (pp_size)."""
-    return _ranks(facts, "pp_size")
+    return _ranks(facts, "pp_size", "PP")
 
 
 def tensor_parallel(facts: Facts) -> Known | None:
     """Tensor-parallel ranks of one stage (tp_size)."""
-    return _ranks(facts, "tp_size")
+    return _ranks(facts, "tp_size", "TP")
 
 
 def data_parallel(facts: Facts) -> Known | None:
     """Data-parallel ranks (dp_size)."""
-    return _ranks(facts, "dp_size")
+    return _ranks(facts, "dp_size", "DP")
 
 
 def slots(facts: Facts) -> Known | None:

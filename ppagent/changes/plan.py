@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ppagent.causes.cause import Advice, Declined, Remedy
+from ppagent.causes.cause import Advice, Change, Declined, Remedy
 from ppagent.causes.judge import Judgement
 from ppagent.changes.alternative import single_request
 from ppagent.changes.commands import Installed, live_command, relaunch_command
@@ -14,6 +14,7 @@ from ppagent.changes.proposal import Plan, Predicted, Proposal
 from ppagent.changes.spelling import lever_name, spell
 from ppagent.changes.waterfall import waterfall
 from ppagent.evidence.facts import Facts
+from ppagent.sglang.legality.renames import earlier_name
 
 
 def make_plan(supported: Sequence[Judgement], facts: Facts) -> Plan:
@@ -59,8 +60,15 @@ def _spelled(advice: Sequence[Advice], installed: Installed) -> tuple[list[Remed
         lacking += [Declined(f, f"in {installed.words} {why}", remedy.cites) for f, why in spelled.unfit.items()]
         if spelled.lacking or spelled.unfit:
             continue
-        remedies.append(replace(remedy, change=spelled.change))
+        risks = remedy.risks if installed.catalogue is not None else (*_other_names(spelled.change), *remedy.risks)
+        remedies.append(replace(remedy, change=spelled.change, risks=risks))
     return remedies, lacking
+
+
+def _other_names(change: Change) -> tuple[str, ...]:
+    """Where the version is not known: flags that other versions refuse, and what they want instead."""
+    older = {flag: name for flag in change.set if (name := earlier_name(flag))}
+    return tuple(f"{flag} is its newest name: {was}, and SGLang's version is not known" for flag, was in older.items())
 
 
 def _named(declined: Declined, installed: Installed) -> Declined:

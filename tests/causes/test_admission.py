@@ -54,9 +54,9 @@ def test_under_a_pipeline_what_runs_is_what_is_in_flight_less_what_waits() -> No
 
 
 def test_rank_tags_of_the_log_tell_a_pipeline_without_arguments() -> None:
-    values = {"decode.running_req.p95": 2, "log.last_seen": {"PP0": "10:00", "PP1": "10:00"}}
+    values = {"decode.running_req.p95": 2, "log.tags": ["PP", "TP"]}
     assert running(facts_of(values)) is None
-    alone = running(facts_of({"decode.running_req.p95": 2, "log.last_seen": {"TP0": "10:00"}}))
+    alone = running(facts_of({"decode.running_req.p95": 2, "log.tags": ["TP"]}))
     assert alone is not None and alone.value == 2
 
 

@@ -5,6 +5,7 @@ import pytest
 from ppagent.causes.cause import Change
 from ppagent.changes.spelling import lever_name, spell
 from ppagent.sglang.flags.history import catalogue_of
+from ppagent.sglang.legality.renames import earlier_name
 
 LIMIT = Change(set={"--pp-max-micro-batch-size": "2"})
 GRAPHS = Change(set={"--cuda-graph-max-bs-decode": "128"})
@@ -64,3 +65,10 @@ def test_a_declined_lever_has_the_name_that_the_version_gives_it(lever: str, ver
 )
 def test_a_value_that_the_version_does_not_take_is_named(flag: str, value: str, version: str, why: str) -> None:
     assert spell(Change(set={flag: value}), catalogue_of(version)).unfit.get(flag, "") == why
+
+
+def test_where_no_version_is_known_the_name_of_before_is_told() -> None:
+    assert earlier_name("--cuda-graph-max-bs-decode") == "before 0.5.14 it is called --cuda-graph-max-bs"
+    assert earlier_name("--pp-max-micro-batch-size").endswith("it is called --max-micro-batch-size")
+    assert earlier_name("--max-running-requests") == ""
+    assert earlier_name("--cuda-graph-max-bs") == ""

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from launch_samples import ARRAY, CATALOGUE, COMPOSE_ENTRYPOINT, DOCKER_SHELL, FORMS, KUBERNETES, SCRIPT, SYSTEMD
 
+from ppagent.sglang.flags.flag import Catalogue
 from ppagent.sglang.launch.command import LaunchCommand, parse_launch
 from ppagent.sglang.launch.site import NoLaunchCommand
 from ppagent.sglang.launch.spelling import canonical_dest
@@ -177,3 +178,28 @@ def test_words_quoted_by_the_standard_library_come_back(words: list[str]) -> Non
     values = [f"v{word}" for word in words]
     text = f"python -m sglang.launch_server {shlex.join(values)}"
     assert parse_launch(text, CATALOGUE).positionals == tuple(values)
+
+
+def test_a_gap_for_the_reader_is_a_value_that_nobody_knows() -> None:
+    options = "--model-path <MODEL> --tp <N> --dist-init-addr 10.0.0.1:<PORT> --host <your host> --pp-size 8 >log"
+    command = parse_launch(f"python -m sglang.launch_server {options}", None)
+    assert command.args["pp_size"] == 8
+    assert command.args["dist_init_addr"] == "10.0.0.1:<PORT>"
+    assert command.args["host"] == "<your host>"
+    assert [option.written for option in command.options if option.opaque] == [
+        "--model-path", "--tp", "--dist-init-addr", "--host",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("redirections", ["<in >out", "< in > out", "<in>out", "2>&1 <in", "<<< text"])
+def test_input_and_output_of_a_shell_are_no_gaps(redirections: str) -> None:
+    command = read(f"--model-path m {redirections} --pp-size 8")
+    assert command.args == {"model_path": "m", "pp_size": 8}
+    assert command.positionals == ()
+
+
+@pytest.mark.parametrize("catalogue", [None, CATALOGUE])
+def test_a_variable_behind_a_value_may_be_more_options(catalogue: Catalogue | None) -> None:
+    command = parse_launch("python -m sglang.launch_server --model-path m $EXTRA --pp-size $PP", catalogue)
+    assert command.args == {"model_path": "m", "pp_size": "$PP"}
+    assert command.untold == ("$EXTRA",)

@@ -186,6 +186,19 @@ def test_the_rank_that_fell_silent_first_is_named() -> None:
     assert facts.table("log.last_seen")["PP1"] == "2026-05-02T10:00:30"
 
 
+@pytest.mark.parametrize(("tags", "told"), [(" PP0 TP1", ["PP", "TP"]), (" DP0 TP0 EP0", ["DP", "TP", "EP"]), ("", [])])
+def test_the_tags_of_the_schedulers_lines_are_told(tags: str, told: list[str]) -> None:
+    line = decode(1, "PP9").replace(" PP9", tags)
+    assert facts_of(run(Trouble(), log(line))).items("log.tags") == told
+
+
+def test_lines_without_sglangs_prefix_tell_no_tags() -> None:
+    bare = decode(1).partition("] ")[2]
+    facts = facts_of(run(Trouble(), log(bare)))
+    assert facts_of(run(Decode(), log(bare))).number("decode.lines") == 1
+    assert "log.tags" not in facts
+
+
 def test_batches_that_end_while_the_server_speaks_on_ended_in_the_middle_of_work() -> None:
     alive = f"[{at(200)}] Some other remark of the server"
     access = f'[{at(200)}] INFO:     127.0.0.1:1 - "GET /health HTTP/1.1" 200 OK'

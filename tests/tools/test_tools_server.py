@@ -40,6 +40,22 @@ def test_options_that_the_version_does_not_know_or_cannot_tell_apart_are_named()
     assert facts.items("launch.unknown") == ["--max-micro-batch-size"]
 
 
+@pytest.mark.parametrize(
+    ("text", "untold"),
+    [
+        ("python -m sglang.launch_server --model-path m --tp 8", []),
+        ("python -m sglang.launch_server --model-path m $EXTRA", ["$EXTRA"]),
+        ("python -m sglang.launch_server --model-path m --tp 8 \\", ["\\"]),
+        ("--tp 8 --enable-dp-attention", ["..."]),
+        ("--model-path m --tp 8", []),
+    ],
+)
+def test_what_a_launch_does_not_tell_is_said(text: str, untold: list[str]) -> None:
+    facts = facts_of(run(Launch(), box(launch=text)))
+    assert facts.items("launch.untold") == untold
+    assert facts.get("launch.command") is not None
+
+
 def test_without_a_version_flags_are_read_by_spelling() -> None:
     assert facts_of(run(Launch(), box(launch=COMMAND))).number("launch.pp_size") == 8
 

@@ -12,6 +12,7 @@ Facts = dict[str, FactValue]
 MOST_SAID = 20
 SILENT_S = 30.0
 GOES_ON_S = 60.0
+_TAGS = ("DP", "PP", "TP", "EP")
 _HANGS = ("watchdog_timeout", "soft_watchdog", "nccl_timeout")
 
 
@@ -57,6 +58,9 @@ def _account(logs: Logs) -> list[Finding]:
     timed = {rank: each for rank, each in seen.items() if each.at is not None}
     if timed:
         facts["log.last_seen"] = {rank: _text(each.at) for rank, each in timed.items()}
+    tags = _tags(logs)
+    if tags is not None:
+        facts["log.tags"] = tags
     silent = _silent(timed)
     if silent:
         facts["log.silent_rank"] = silent
@@ -68,6 +72,14 @@ def _account(logs: Logs) -> list[Finding]:
     if ended is not None:
         facts["log.ended_running"] = ended
     return [first.finding(facts, _last_line(first.stretch) or first.first_line, first.stretch.last_at)]
+
+
+def _tags(logs: Logs) -> list[FactValue] | None:
+    """What the schedulers' lines are tagged with, over all hosts; None where no line of theirs has SGLang's prefix."""
+    prefixed = [each.ranks for log in logs for each in log.stretch.last_seen if each.at is not None]
+    if not prefixed:
+        return None
+    return [tag for tag in _TAGS if any(getattr(ranks, tag.lower()) is not None for ranks in prefixed)]
 
 
 def _silent(seen: Mapping[str, RankSeen]) -> str:

@@ -118,11 +118,24 @@ def _command_facts(command: LaunchCommand) -> Facts:
         "launch.command": command.text.strip(),
         "launch.form": _FORMS.get(command.site.form, command.site.form),
     }
+    if untold := _untold(command):
+        facts["launch.untold"] = untold
     if command.unknown:
         facts["launch.unknown"] = [option.written for option in command.unknown]
     if command.ambiguous:
         facts["launch.ambiguous"] = [option.written for option in command.ambiguous]
     return facts
+
+
+def _untold(command: LaunchCommand) -> list[FactValue]:
+    """What stands for more options than the text tells: variables, a continued line without the next one, and a list
+    of options that starts no server, since none does without a model."""
+    words: list[FactValue] = list(command.untold)
+    if command.text.rstrip().endswith("\\"):
+        words.append("\\")
+    if not command.program and not command.site.prefix and not {"model_path", "config"} & set(command.args):
+        words.append("...")
+    return words
 
 
 def _first_words(found: Document, command: LaunchCommand) -> str:

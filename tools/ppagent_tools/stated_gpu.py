@@ -14,7 +14,9 @@ GPU = (
     r"|[HBL]\d{2,3}S?(?: (?:SXM\d?|PCIe|NVL))?|GB\d{3}|A100(?:[ -]\d+ ?GB?)?|A40|A10G?|A6000|V100|T4|MI\d{3}X?"
     r"|\b[345]0[89]0(?: Ti)?)"
 )
-_CARDS = re.compile(rf"\b(?P<count>{COUNT})\s*(?:x|×|\s)\s*(?P<model>{GPU})s?\b", re.IGNORECASE)
+_HOSTS = r"(?:GPU\s+)?(?:nodes|hosts|boxes|machines|servers)\b"
+_CARDS = re.compile(rf"\b(?P<count>{COUNT})\s*(?:x|×|\s)\s*(?P<model>{GPU})s?\b(?P<hosts>\s+{_HOSTS})?", re.IGNORECASE)
+"""`2 H100 machines` counts the machines and not their cards."""
 _NODES = re.compile(
     rf"\b(?P<nodes>{COUNT})\s*(?:nodes?|hosts?|boxes)?\s*(?:x|×|of|with)\s*(?P<cards>{COUNT})\s*(?:x|×|\s)\s*{GPU}",
     re.IGNORECASE,
@@ -46,6 +48,8 @@ LEAST_LIMIT_W, MOST_LIMIT_W = 150, 1500
 def cards(text: str) -> tuple[int | None, str]:
     """Number and model of GPUs in words such as `8x NVIDIA RTX PRO 6000 Blackwell` or `2 nodes x 8 H100`."""
     match, several = _CARDS.search(text), _NODES.search(text)
+    if match is not None and match["hosts"] and not several:
+        return None, match["model"].strip()
     if match is not None:
         count = figure(several["nodes"]) * figure(several["cards"]) if several else figure(match["count"])
         return int(count), match["model"].strip()

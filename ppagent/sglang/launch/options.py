@@ -80,7 +80,7 @@ def read_options(words: Sequence[Word], catalogue: Catalogue | None) -> tuple[tu
             continue
         at += 1
         following = _following(words, at, catalogue)
-        taken = () if head.inline is not None else following[: _wanted(head, len(following))]
+        taken = () if head.inline is not None else following[: _wanted(head, following)]
         options.append(_option(word, head, taken))
         at += len(taken)
     return tuple(options), tuple(loose)
@@ -120,10 +120,12 @@ def _following(words: Sequence[Word], at: int, catalogue: Catalogue | None) -> S
     return words[at:stop]
 
 
-def _wanted(head: _Head, offered: int) -> int:
-    """How many of the offered words the option takes."""
+def _wanted(head: _Head, following: Sequence[Word]) -> int:
+    """How many of the words that follow the option takes. Of a flag that nobody declared, a variable behind its first
+    value may hold options as well as a value."""
+    offered = len(following)
     if head.flag is None:
-        return offered
+        return next((at for at, word in enumerate(following) if at and word.opaque), offered)
     if not head.flag.takes_value:
         return 0
     match head.flag.nargs:

@@ -14,6 +14,9 @@ Value = str | tuple[Word, ...]
 _REDIRECT = re.compile(r"\d*(?:&>>?|>>|>\||[<>]&-?|<<<|<<-?|[<>])")
 _VARIABLE = re.compile(r"\$(?:(?P<bare>[A-Za-z_]\w*)|\{(?P<name>[A-Za-z_]\w*)(?P<rest>[^{}]*)\}|[0-9@*#?$!-])")
 _ARRAY_START = re.compile(r"[A-Za-z_]\w*\+?=\Z")
+PLACEHOLDER = re.compile(r"<[^\s<>|;&()](?:[^\n<>|;&()]{0,78}[^\s<>|;&()])?>(?![\w$&(])")
+"""A gap for the reader to fill in, as reports have them: `<MODEL_PATH>`, `<your host>:30000`. Behind what a shell would
+take for an input and an output in one (`<in >out`) a file's name follows at once, or the bracket stands apart."""
 
 
 def commands(region: Region, variables: Mapping[str, Value]) -> Iterator[tuple[Word, ...]]:
@@ -51,7 +54,8 @@ class _Reader:
         while self._more():
             if self._skip_blank():
                 continue
-            if redirect := _REDIRECT.match(self.region.chars, self.at):
+            redirect = _REDIRECT.match(self.region.chars, self.at)
+            if redirect and not PLACEHOLDER.match(self.region.chars, self.at):
                 self._skip_redirect(redirect.end())
             elif self._here() in "\n;&|()":
                 self.at += 1
@@ -110,6 +114,8 @@ class _Reader:
 
     def _ends_word(self) -> bool:
         here = self._here()
+        if here == "<" and PLACEHOLDER.match(self.region.chars, self.at):
+            return False
         return here in " \t\r\n;&|)<>" or bool(CONTINUATION.match(self.region.chars, self.at))
 
     def _step(self, piece: _Piece) -> None:
@@ -127,6 +133,8 @@ class _Reader:
                 self._raw(piece, self._closing("`", self.at + 1))
             case "(":
                 self._array(piece)
+            case "<" if gap := PLACEHOLDER.match(self.region.chars, self.at):
+                self._raw(piece, gap.end())
             case other:
                 piece.text.append(other)
                 self.at += 1

@@ -69,6 +69,16 @@ def _meant(option: Option, catalogue: Catalogue) -> Option:
     return replace(option, known=True, flag=flag, spelling=name or "", dest=dest, candidates=())
 
 
+def earlier_name(flag: str) -> str:
+    """What versions before the newest ones call a flag, as a clause for whoever does not tell theirs; empty where the
+    name never changed."""
+    family = next((names for names in _FAMILIES if flag in names[1:]), ())
+    found = spans(flag)
+    if not family or not found:
+        return ""
+    return f"before {found[0].since} it is called {family[family.index(flag) - 1]}"
+
+
 def versions_with(written: str) -> str:
     """Words on the published versions that have the flag; empty where none does."""
     found = spans(written)

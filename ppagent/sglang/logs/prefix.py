@@ -30,6 +30,12 @@ _LINE = re.compile(
     r"(?P<tags>(?: [A-Z][A-Z_]*\d+)*)\] ?(?P<message>.*)",
     re.DOTALL,
 )
+NO_TIME = "0000-00-00 00:00:00"
+"""Stands where a batch line came without its day: from loggers of people's own, and from SGLang up to 0.3."""
+_TIMELESS = re.compile(
+    rb"(?:\[(?:gpu=\d+|\d\d:\d\d:\d\d)(?P<tags>(?: [A-Z][A-Z_]*\d+)*)\] )?(?P<message>(?:Decode|Prefill) batch\b.*)",
+    re.DOTALL,
+)
 _TAG = re.compile(r"([A-Z][A-Z_]*?)(\d{1,6})\b")
 _RANK_OF_TAG = {"DP": "dp", "PP": "pp", "TP": "tp", "EP": "ep", "ATTN_CP": "attn_cp", "MOE_DP": "moe_dp"}
 
@@ -102,6 +108,12 @@ def _docker_json(line: bytes) -> Unwrapped:
     return Unwrapped(inner.rstrip(b"\n"), partial=not inner.endswith(b"\n"))
 
 
+def with_time(line: bytes) -> bytes | None:
+    """A batch line that has no day of its own, with `NO_TIME` in its place; None for any other line."""
+    match = _TIMELESS.match(line)
+    return None if match is None else b"[%b%b] %b" % (NO_TIME.encode(), match["tags"] or b"", match["message"])
+
+
 def parse_ranks(tags: str) -> Ranks:
     """The ranks of a tag text such as ` DP0 PP3 TP1`, in any order; tags of later versions are ignored."""
     known = {_RANK_OF_TAG[name]: int(rank) for name, rank in _TAG.findall(tags) if name in _RANK_OF_TAG}
@@ -118,7 +130,7 @@ def parse_line(line: bytes | str) -> LogLine:
     if match is None:
         return LogLine(None, NO_RANKS, text, raw)
     at = _moment(match["at"], match["fraction"])
-    if at is None:
+    if at is None and match["at"] != NO_TIME:
         return LogLine(None, NO_RANKS, text, raw)
     return LogLine(at, parse_ranks(match["tags"]), match["message"], raw)
 

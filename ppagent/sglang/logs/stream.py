@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from ppagent.sglang.logs.launch import MOST_STRETCHES, Launch
-from ppagent.sglang.logs.prefix import unwrap
+from ppagent.sglang.logs.prefix import unwrap, with_time
 from ppagent.sglang.logs.summary import LogSummary, Stretch
 
 LONGEST_LINE = 1 << 17
@@ -109,11 +109,16 @@ class _Reader:
             tags = line.find(b" ", 20, end)
             line = line[:20] + line[end if tags < 0 else tags :]
         end = line.find(b"]", 20, 128)
+        if line[3:4] == b":" and (timed := with_time(line)) is not None:
+            self._batch(timed, raw, number, timed.find(b"]"))
+            return
         if end < 0:
             self._text(line, raw, number)
             return
         body = line[end + 2 : end + 15]
-        if body.startswith(_BATCH_WORDS):
+        if body[:1] == b"[" and body[1:5].isdigit():  # somebody's own time in front of SGLang's
+            self._prefixed(line[end + 2 :], raw, number)
+        elif body.startswith(_BATCH_WORDS):
             self._batch(line, raw, number, end)
         elif body.startswith(_PASSED_OVER):
             self.launch.heard(line)
@@ -143,6 +148,8 @@ class _Reader:
             self._part = text
         elif text[:1] == b"[" and text[1:3].isdigit():
             self._prefixed(text, raw, number)
+        elif not self._plain and (timed := with_time(text)) is not None:
+            self._batch(timed, raw, number, timed.find(b"]"))
         elif text[:1] != b"{":  # a request as JSON (--log-requests-format json): users' text
             self._text(text, raw, number)
 
