@@ -5,10 +5,10 @@ Only changes that the pipeline model can price get one, and never without a meas
 
 from dataclasses import replace
 
-from ppagent.causes.cause import Change
+from ppagent.causes.cause import Change, RemedyKind
 from ppagent.causes.graphs import OFF_SWITCHES, graphs_off
 from ppagent.causes.physics import measured_levels, ring_of, roofline_of
-from ppagent.causes.situation import no_cuda
+from ppagent.causes.situation import no_cuda, stages
 from ppagent.causes.split import layer_split
 from ppagent.changes.proposal import Predicted
 from ppagent.evidence.digits import whole_number
@@ -39,6 +39,39 @@ def forecast(change: Change, facts: Facts) -> Predicted | None:
         found.regime,
         found.assumptions,
     )
+
+
+def why_none(kind: RemedyKind, change: Change, facts: Facts) -> str:
+    """Why `forecast` makes none of a step: what the model does not price first, since no measurement mends that."""
+    if kind == "operator":
+        return "what is done by hand is measured before and after, not computed"
+    ring, levels = stages(facts), measured_levels(facts)
+    if ring is not None and ring.value < 2:
+        return "the model prices pipelines, and this server has one stage"
+    if settings_after(change, Settings()) is None:
+        return f"the pipeline model does not price {', '.join(_names(change))}"
+    if not levels or levels[-1].concurrency < 1:
+        return "no load level is known to start from (ppagent bench measures some)"
+    server = server_of(facts)
+    if server is None:
+        return "the number of pipeline stages is not known"
+    then = settings_after(change, server.now)
+    if then is None or then == server.now:
+        return "nothing that the pipeline model prices changes"
+    return misfit(split_in(change), server, facts) or _unanswered(server, then, levels[-1].concurrency)
+
+
+def _unanswered(server: Server, then: Settings, concurrency: int) -> str:
+    """What the model lacks, in its own words; empty where it answers."""
+    try:
+        what_if(server, then, concurrency)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _names(change: Change) -> tuple[str, ...]:
+    return (*change.set, *change.unset, *change.env)
 
 
 def server_of(facts: Facts) -> Server | None:

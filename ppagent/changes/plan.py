@@ -7,7 +7,7 @@ from ppagent.causes.cause import Advice, Change, Declined, Remedy
 from ppagent.causes.judge import Judgement
 from ppagent.changes.alternative import single_request
 from ppagent.changes.commands import Installed, live_command, relaunch_command
-from ppagent.changes.forecasts import forecast
+from ppagent.changes.forecasts import forecast, why_none
 from ppagent.changes.merge import Step, steps_of
 from ppagent.changes.nodes import spread_of
 from ppagent.changes.proposal import Plan, Predicted, Proposal
@@ -110,6 +110,7 @@ def _proposal(proposal_id: str, step: Step, installed: Installed, facts: Facts) 
             command = first.title
     odd, cites = _odd_flags(step, installed)
     spread = spread_of(first.kind, step.change, installed, facts)
+    predicted = forecast(step.change, facts)
     return Proposal(
         id=proposal_id,
         causes=tuple(dict.fromkeys(r.cause for r in step.remedies)),
@@ -119,7 +120,8 @@ def _proposal(proposal_id: str, step: Step, installed: Installed, facts: Facts) 
         cites=tuple(dict.fromkeys((*(c for r in step.remedies for c in r.cites), *cites))),
         command=command,
         diff=diff,
-        predicted=forecast(step.change, facts),
+        predicted=predicted,
+        unpredicted=why_none(first.kind, step.change, facts) if predicted is None else "",
         risks=tuple(dict.fromkeys((*odd, *beside, *spread.risks, *(risk for r in step.remedies for risk in r.risks)))),
         verify="; ".join(dict.fromkeys(r.verify for r in step.remedies if r.verify)),
         rollback=_rollback(step, installed),

@@ -43,6 +43,8 @@ class Proposal:
     """The whole new launch command (relaunch), the call to make (live), or what to do (operator)."""
     diff: str = ""
     predicted: Predicted | None = None
+    unpredicted: str = ""
+    """Why there is no forecast; empty where there is one."""
     risks: tuple[str, ...] = ()
     verify: str = ""
     rollback: str = ""

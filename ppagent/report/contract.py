@@ -74,6 +74,8 @@ class ProposalPart(_Part):
     command: str
     diff: str
     predicted: PredictedPart | None
+    unpredicted: str
+    """Why `predicted` is null; else empty."""
     risks: tuple[str, ...]
     verify: str
     rollback: str

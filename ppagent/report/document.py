@@ -15,11 +15,11 @@ from ppagent.agent.summary import in_plan_order
 from ppagent.causes.cause import Observation
 from ppagent.changes.proposal import Predicted
 from ppagent.errors import ToolError
-from ppagent.evidence.evidence import Missing
 from ppagent.ledger import track_record
 from ppagent.model.waterfall import Step as Bar
 from ppagent.report.exhibits import Exhibit, exhibit_of
 from ppagent.report.headline import headline, provenance
+from ppagent.report.lacking import lacking
 from ppagent.report.next_command import next_command
 from ppagent.report.nodes import nodes_told
 from ppagent.report.own import own_statements
@@ -33,9 +33,6 @@ MOST_RULED_OUT = 6
 MOST_UNDECIDED: dict[Verdict, int] = {"diagnosed": 2, "healthy": 2, "not_enough_evidence": 8}
 """Undecided causes told in full: they matter most where the verdict hangs on them."""
 MOST_REASONS = 4
-
-OF_THE_VERSION = ("server.version", "source.flags")
-"""Tools that read the version in the installation."""
 
 LABELS: dict[Verdict, str] = {
     "diagnosed": "DIAGNOSED",
@@ -152,10 +149,7 @@ def document_of(found: Investigation) -> Document:
         own=tuple(Note(own.label, own.says, own.cites) for own in own_statements(found)),
         probes=_probes(found),
         denied=tuple(Note(d["tool"], plain(d["why"])) for d in found.denied),
-        missing=(
-            *_unread(found),
-            *(Note(m.tool, plain(_why_missing(m, found) + (f" on {m.host}" if m.host else ""))) for m in found.missing),
-        ),
+        missing=tuple(Note(plain(each.what), plain(each.why)) for each in lacking(found)),
         footer=plain(_footer(found)),
         run_next=_run_next(found),
         question=plain(found.question),
@@ -163,24 +157,6 @@ def document_of(found: Investigation) -> Document:
         figures=figures_of(found),
         exhibits=tuple(exhibit_of(e) for e in found.evidence),
     )
-
-
-def _why_missing(missing: Missing, found: Investigation) -> str:
-    """Why a tool has no answer; of the version, that somebody stated it, where that is how it is known."""
-    version = found.facts.get("engine.version")
-    if missing.tool not in OF_THE_VERSION or version is None or found.facts.text("engine.source") != "stated":
-        return missing.why
-    return f"SGLang's version is {version.value} as stated; no installation was there to read it in"
-
-
-def _unread(found: Investigation) -> tuple[Note, ...]:
-    """What is there and was not read, or not to its end, each said once."""
-    said: dict[str, Note] = {}
-    for evidence in found.evidence:
-        reasons = evidence.facts.get("tool.unread")
-        for reason in reasons if isinstance(reasons, list) else ():
-            said.setdefault(str(reason), Note("not read", plain(str(reason))))
-    return tuple(said.values())
 
 
 def _ids(notes: Iterable[Note]) -> Cites:

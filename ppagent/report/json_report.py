@@ -150,6 +150,7 @@ def _proposal(proposal: Proposal) -> ProposalPart:
         command=proposal.command,
         diff=proposal.diff,
         predicted=_predicted(proposal.predicted),
+        unpredicted=proposal.unpredicted,
         risks=proposal.risks,
         verify=proposal.verify,
         rollback=proposal.rollback,

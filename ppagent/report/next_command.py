@@ -3,8 +3,10 @@
 from ppagent.agent.approvals import GRADE_MEANS
 from ppagent.agent.investigation import Investigation
 from ppagent.causes.ends import end_of
+from ppagent.report.lacking import PASTED
 
 ON_THE_SERVER = "`local` in its place on the server's own machine"
+PASTE_MORE = "; or paste what the commands under LOOK NEXT print, together with this text"
 READS = "reads log, launch command, metrics and cards of the running server, and changes nothing"
 
 
@@ -13,10 +15,11 @@ def next_command(found: Investigation) -> tuple[str, str]:
     if found.verdict != "not_enough_evidence":
         return "", ""
     if found.target_kind == "recording":
-        wants_load = found.target_name != "pasted text" and _first_tool(found).startswith("bench")
+        wants_load = found.target_name != PASTED and _first_tool(found).startswith("bench")
         if wants_load:
             return "ppagent bench ssh://HOST", f"measures the server under one load after another; {ON_THE_SERVER}"
-        return "ppagent diagnose ssh://HOST", f"{_when(found)}: it {READS}; {ON_THE_SERVER}"
+        paste = PASTE_MORE if found.target_name == PASTED else ""
+        return "ppagent diagnose ssh://HOST", f"{_when(found)}: it {READS}; {ON_THE_SERVER}{paste}"
     where = "local" if found.target_kind == "local" else f"ssh://{found.target_name}"
     if _first_tool(found).startswith("bench"):
         return f"ppagent bench {where}", "measures the server under one load after another; asks before it begins"

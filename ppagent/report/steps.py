@@ -12,6 +12,7 @@ from ppagent.report.rate import rate
 Note = tuple[str, str]
 """A label (forecast, risk, check, back) and its text."""
 
+NONE = "none: "
 _IN_WORDS = {"back": "way back"}
 
 
@@ -43,17 +44,22 @@ def steps_of(proposals: Sequence[Proposal]) -> tuple[Step, ...]:
 
 
 def _notes(proposal: Proposal) -> tuple[Note, ...]:
-    notes = [("forecast", _forecast(proposal.predicted)) if proposal.predicted is not None else ("", "")]
+    notes = [("forecast", _forecast(proposal.predicted) if proposal.predicted is not None else _none(proposal))]
     notes += [("risk", risk) for risk in proposal.risks]
     notes += [("check", proposal.verify), ("back", proposal.rollback)]
     return tuple((label, plain(text)) for label, text in notes if text)
 
 
+def _none(proposal: Proposal) -> str:
+    """That there is no forecast, and why: without a word of it nobody knows whether one was forgotten."""
+    return f"{NONE}{proposal.unpredicted}" if proposal.unpredicted else ""
+
+
 def _untold(notes: Sequence[Note], told: Mapping[Note, str]) -> tuple[Note, ...]:
-    new = [note for note in notes if note not in told]
+    new = [note for note in notes if note not in told or note[1].startswith(NONE)]
     pointers: dict[str, list[str]] = {}
     for note in notes:
-        if note in told:
+        if note in told and note not in new:
             pointers.setdefault(told[note], []).append(note[0])
     new += [("as " + step, _alike(labels)) for step, labels in pointers.items()]
     return tuple(new)

@@ -27,6 +27,8 @@ class Proposed:
     change: Change
     risks: tuple[str, ...]
     predicted: Forecast | None
+    unpredicted: str = ""
+    """Why there is no forecast."""
 
 
 def proposal_in(report: Path, wanted: str) -> Proposed:
@@ -59,7 +61,9 @@ def proposed(proposal: "Proposal") -> Proposed:
     if predicted is not None:
         at = int(predicted.at_concurrency)
         forecast = Forecast(predicted.metric, at, predicted.baseline, predicted.low, predicted.high, predicted.regime)
-    return Proposed(proposal.id, proposal.kind, proposal.causes, proposal.change, proposal.risks, forecast)
+    return Proposed(
+        proposal.id, proposal.kind, proposal.causes, proposal.change, proposal.risks, forecast, proposal.unpredicted
+    )
 
 
 def _chosen(rows: Mapping[str, T], wanted: str) -> T:
@@ -78,6 +82,7 @@ def _read(row: Mapping[str, Any]) -> Proposed:
         change=Change(_texts(change.get("set", {})), tuple(change.get("unset", ())), _texts(change.get("env", {}))),
         risks=tuple(map(str, row.get("risks", ()))),
         predicted=forecast_from(predicted) if isinstance(predicted, dict) else None,
+        unpredicted=str(row.get("unpredicted", "")),
     )
 
 

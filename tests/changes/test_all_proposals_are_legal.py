@@ -1,6 +1,7 @@
 """No proposal of any recorded incident holds what its SGLang would refuse; other versions get their own spelling."""
 
 import io
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ RECORDED = sorted(path.parent for path in INCIDENTS.glob("*/answer.yaml"))
 TOOLS = discover()
 
 
+@cache
 def diagnosed(recording: Path) -> Investigation:
     return investigate(open_target(str(recording), io.StringIO()), TOOLS, brain=brain_of("rules"), planner=make_plan)
 
@@ -40,6 +42,12 @@ def test_every_relaunch_command_is_accepted_by_the_recorded_version(recording: P
             gpu=installed.gpu,
         )
         assert [problem.says for problem in problems if problem.kind == "refused"] == [], command
+
+
+@pytest.mark.parametrize("recording", RECORDED, ids=lambda path: path.name)
+def test_every_proposal_has_a_forecast_or_a_reason_why_there_is_none(recording: Path) -> None:
+    for proposal in diagnosed(recording).plan.proposals:
+        assert (proposal.predicted is None) == bool(proposal.unpredicted), proposal
 
 
 @pytest.mark.parametrize(

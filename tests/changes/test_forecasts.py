@@ -7,7 +7,7 @@ from builders import facts_of, level
 
 from ppagent.causes.catalog import cause_of
 from ppagent.causes.cause import Change
-from ppagent.changes.forecasts import forecast, server_of, settings_after, slot_limit_in
+from ppagent.changes.forecasts import forecast, server_of, settings_after, slot_limit_in, why_none
 from ppagent.model.whatif import Settings
 
 LEVELS = [level(1, 24.7), level(4, 68.3), level(8, 95.6)]
@@ -22,6 +22,32 @@ def test_without_a_measured_level_there_is_no_forecast() -> None:
 def test_a_change_that_the_model_does_not_know_has_no_forecast() -> None:
     other = Change(set={"--pp-max-micro-batch-size": "1", "--schedule-conservativeness": "0.5"})
     assert forecast(other, facts_of(RING)) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "facts", "why"),
+    [
+        (LIMIT_ONE, {"args.pp_size": 8}, "no load level is known to start from (ppagent bench measures some)"),
+        (LIMIT_ONE, {}, "no load level is known to start from (ppagent bench measures some)"),
+        (LIMIT_ONE, RING | {"args.pp_size": 1}, "the model prices pipelines, and this server has one stage"),
+        (Change(set={"--max-running-requests": "8"}), RING, "the pipeline model does not price --max-running-requests"),
+        (Change(set={"--pp-async-batch-depth": "0"}), RING, "nothing that the pipeline model prices changes"),
+        (
+            Change(env={"SGLANG_PP_LAYER_PARTITION": "9,7"}),
+            RING,
+            "a split needs 8 numbers, one a stage, and these are 2",
+        ),
+        (
+            Change({"--pp-max-micro-batch-size": "1"}, ("--disable-cuda-graph",)),
+            RING | {"args.disable_cuda_graph": True},
+            "a forecast with graphs and filled slots needs the model's config and the card",
+        ),
+    ],
+)
+def test_where_there_is_no_forecast_it_is_told_why(change: Change, facts: dict[str, object], why: str) -> None:
+    assert forecast(change, facts_of(facts)) is None
+    assert why_none("relaunch", change, facts_of(facts)) == why
+    assert why_none("operator", change, facts_of(facts)).startswith("what is done by hand is measured")
 
 
 def test_a_limit_is_priced_from_the_levels_alone() -> None:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from ppagent.causes.cause import Change
 from ppagent.changes.proposal import Proposal
 from ppagent.report.lines import raw
@@ -41,3 +43,10 @@ def test_a_heading_says_how_a_step_stands_to_those_before_it() -> None:
         "BY HAND",
     ]
     assert steps_of([proposal(1)])[0].heading == "DO THIS, one restart"
+
+
+def test_a_step_without_a_forecast_says_why_and_never_points_to_another_for_it() -> None:
+    bare = replace(proposal(1), unpredicted="no load level is known to start from")
+    first, second = steps_of((bare, replace(bare, id="P2")))
+    for step in (first, second):
+        assert ("forecast", "none: no load level is known to start from") in step.notes

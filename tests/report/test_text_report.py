@@ -77,7 +77,7 @@ def test_what_is_no_cure_ruled_out_or_undecided_is_said_with_its_evidence() -> N
     assert "NOT THE CURE  --pp-async-batch-depth: it adds slots and yours are empty [E1]" in shown
     assert "RULED OUT     KV001 KV pool exhausted: source.full is False [E1]" in shown
     assert "CANNOT TELL   PP007 return path exposed (0.20): source.exposed is not known" in shown
-    assert "NO ANSWER     profile.trace: no trace was recorded" in shown
+    assert "NO ANSWER     a profiler trace: no trace was recorded" in shown
 
 
 def test_every_evidence_id_in_the_report_is_on_the_ledger() -> None:

@@ -8,7 +8,7 @@ from ppagent.brains.llm.checks import Statement
 from ppagent.brains.llm.predictions import Expectation, confidence_of, looked_up, state_of
 from ppagent.causes.cause import Change
 from ppagent.changes.commands import Installed, relaunch_command
-from ppagent.changes.forecasts import forecast
+from ppagent.changes.forecasts import forecast, why_none
 from ppagent.changes.proposal import Proposal
 from ppagent.evidence.facts import Facts
 
@@ -55,6 +55,7 @@ def stands(remark: Remark, board: Board) -> bool:
 def as_proposal(plan: Plan, installed: Installed, facts: Facts) -> Proposal:
     """The change as a proposal of the model's own; its id is given where it joins the others."""
     relaunch = relaunch_command(plan.change, installed)
+    predicted = forecast(plan.change, facts)
     return Proposal(
         id="",
         causes=(OTHER,),
@@ -64,7 +65,8 @@ def as_proposal(plan: Plan, installed: Installed, facts: Facts) -> Proposal:
         cites=plan.statement.cites,
         command=relaunch.command,
         diff=relaunch.diff,
-        predicted=forecast(plan.change, facts),
+        predicted=predicted,
+        unpredicted=why_none("relaunch", plan.change, facts) if predicted is None else "",
         risks=("a model thought of it and nobody has tried it here",),
         verify="measure tok/s at the same load before and after",
         rollback="launch with the old command again",
