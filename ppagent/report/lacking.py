@@ -36,7 +36,8 @@ class Lacking:
 
 def lacking(found: Investigation) -> tuple[Lacking, ...]:
     """What was not read at all first, then what is not there, then what could not be read."""
-    absent, others = [], []
+    absent: list[Missing] = []
+    others: list[Missing] = []
     for missing in found.missing:
         (absent if _ABSENT.fullmatch(missing.why) and not _known(missing, found) else others).append(missing)
     if any(missing.tool == "server.version" for missing in others):
