@@ -100,6 +100,9 @@ def _close(outcome: "Outcome", root: Path, archive: Path | None) -> int:
         size = pack(root, archive)
         note(f"{archive} ({size / (1 << 20):.1f} MiB) is all of it in one file.")
     note(f"`ppagent diagnose {root}` reads it. Look through it before you send it: a log can hold your users' prompts.")
+    if outcome.silent:
+        note(f"nothing of {', '.join(outcome.silent)} was recorded.")
+        return ExitStatus.FAILURE
     return ExitStatus.OK
 
 

@@ -53,6 +53,12 @@ class Outcome:
         of_server = ("launch.txt", "server.log", "server_info.json", "processes.json", "metrics")
         return any(got.name in of_server for got in self.got)
 
+    @property
+    def silent(self) -> dict[str, str]:
+        """Hosts of which there is nothing at all, with the first reason."""
+        heard = {got.host for got in self.got}
+        return {lack.host: lack.why for lack in reversed(self.lacks) if lack.host and lack.host not in heard}
+
     def add(self, host: str, name: str, size_bytes: int, remark: str = "") -> None:
         """Notes down an artifact, in the place of what was written of it before."""
         new = Got(host, name, size_bytes, remark)

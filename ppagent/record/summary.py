@@ -9,21 +9,27 @@ from ppagent.record.outcome import Got, Lack, Outcome
 from ppagent.report.lines import wrapped
 from ppagent.report.room import columns
 
+_MANY = 5
+"""So many things that a host lacks for one reason, and has nothing of, are said in one sentence."""
 _TOLD = ("` would give it", "` would tell", "; start it with `")
 """A reason that ends so says itself what would help."""
 BY_HAND = "By hand, on the server's host; what a command prints is the content of its file:"
 
 
 def summary(outcome: Outcome) -> str:
-    """The text, with a line's end: a line for each thing got, a paragraph for each that was not, then the commands to
-    copy, whole."""
-    told: list[Got | Lack] = [*outcome.got, *outcome.lacks]
+    """The text, with a line's end: a line for each thing got, a paragraph for each that was not and for a host of which
+    there is nothing, then the commands to copy, whole."""
+    apart = tuple(lack for lack in outcome.lacks if not _all_at_once(lack, outcome))
+    told: list[Got | Lack] = [*outcome.got, *apart]
     width = max((len(_what(each)) for each in told), default=0)
     lines = [f"got      {_what(got):<{width}}  {_size(got)}" for got in outcome.got]
-    for lack in outcome.lacks:
+    for host, why in dict.fromkeys((lack.host, lack.why) for lack in outcome.lacks if lack not in apart):
+        names = ", ".join(lack.name for lack in outcome.lacks if (lack.host, lack.why) == (host, why))
+        lines += _filled(f"{why.strip().removesuffix('.')}. So there is no {names}", f"lacking  {host}: ")
+    for lack in apart:
         lines += _filled(_why(lack), f"lacking  {_what(lack):<{width}}  ")
     lines += _filled(", ".join(outcome.absent), "not there: ") if outcome.absent else []
-    lines += _commands(outcome.lacks)
+    lines += _commands(outcome.lacks, apart)
     return without_controls("".join(f"{line.rstrip()}\n" for line in lines))
 
 
@@ -46,10 +52,17 @@ def _why(lack: Lack) -> str:
     return " ".join(lack.why.split()).removesuffix(".")
 
 
-def _commands(lacks: Sequence[Lack]) -> Iterator[str]:
-    """What gives by hand that which no reason tells itself; a command that is too long beside its file stands below."""
+def _all_at_once(lack: Lack, outcome: Outcome) -> bool:
+    """Whether one reason keeps everything of a host away, as that it cannot be reached."""
+    alike = sum((each.host, each.why) == (lack.host, lack.why) for each in outcome.lacks)
+    return lack.host in outcome.silent and alike >= _MANY
+
+
+def _commands(lacks: Sequence[Lack], apart: Sequence[Lack]) -> Iterator[str]:
+    """What gives by hand that which no reason tells itself; a command that is too long beside its file stands below.
+    Only what is lacking of hosts of which there is something (`apart`) has a command each."""
     open_ones = [lack for lack in lacks if lack.command and not _told(lack)]
-    to_copy = [(_file(lack), lack.command) for lack in open_ones if lack.command != ON_THE_HOST]
+    to_copy = [(_file(lack), lack.command) for lack in open_ones if lack.command != ON_THE_HOST and lack in apart]
     if to_copy:
         yield from ("", *_filled(BY_HAND, ""))
     width = max((len(file) for file, _ in to_copy), default=0)

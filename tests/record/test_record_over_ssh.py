@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ppagent.cli.main import main
+from ppagent.errors import ExitStatus
 from ppagent.record.folder import prepare
 from ppagent.record.incident import Words
 from ppagent.record.outcome import End
@@ -16,7 +18,7 @@ from ppagent.targets.recording import Recording
 from ppagent.targets.remote.address import Address
 from ppagent.targets.remote.ssh_link import SshLink
 from tests.fixtures.fake_server import FakeServer
-from tests.fixtures.sshd import MISSING, Sshd
+from tests.fixtures.sshd import MISSING, Sshd, free_port
 
 SHORT = Windows(gpu_s=0.5, scrapes=2, scrape_gap_s=0.3)
 WORDS = Words("why?")
@@ -75,3 +77,22 @@ def test_a_connection_that_breaks_off_leaves_a_whole_recording(sshd: Sshd, serve
     assert (tmp_path / "r/hosts/box/server.log").read_bytes() == server.log.read_bytes()
     assert "ended early" in yaml.safe_load((tmp_path / "r/incident.yaml").read_text())["notes"][1]
     assert not list((tmp_path / "r").rglob("*.part"))
+
+
+def test_a_host_that_cannot_be_reached_is_said_once_and_makes_no_whole_recording(
+    sshd: Sshd,
+    server: FakeServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    config = sshd.ssh_config()
+    config.write_text(f"{config.read_text()}Host away\n  HostName 127.0.0.1\n  Port {free_port()}\n")
+    monkeypatch.setenv("PPAGENT_SSH_CONFIG", str(config))
+    words = ["record", "box,away", "--port", str(server.port), "-o", str(tmp_path / "r"), "--seconds", "1"]
+    assert main(words) == ExitStatus.FAILURE
+    told = capsys.readouterr()
+    assert told.out.count("lacking  away") == 1
+    assert "hosts/away" not in told.out
+    assert "nothing of away was recorded" in told.err
+    assert Recording(tmp_path / "r").hosts == ("box",)

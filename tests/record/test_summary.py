@@ -45,6 +45,27 @@ def test_in_80_columns_reasons_are_wrapped_and_a_command_stays_whole() -> None:
     assert all(len(line) <= 80 for line in told if "nvidia-smi" not in line)
 
 
+def test_one_reason_that_keeps_a_whole_host_away_is_said_once_and_gives_no_list_of_commands() -> None:
+    outcome = Outcome()
+    outcome.add("a", "server.log", 200)
+    for artifact in (Artifact.LAUNCH, Artifact.VERSION, Artifact.SERVER_INFO, Artifact.DMESG, Artifact.GPUS):
+        outcome.lack("b", artifact.value, "The key of b is not in known_hosts. Log in once.", by_hand(artifact))
+    outcome.lack("a", "dmesg.txt", "not allowed", "sudo dmesg")
+    assert summary(outcome).splitlines() == [
+        "got      a server.log  200 B",
+        "lacking  b: The key of b is not in known_hosts. Log in once. So there is no",
+        "            launch.txt, sglang_version.txt, server_info.json, dmesg.txt,",
+        "            gpus.csv",
+        "lacking  a dmesg.txt   not allowed",
+        "",
+        "By hand, on the server's host; what a command prints is the content of its file:",
+        "  hosts/a/dmesg.txt  sudo dmesg",
+        "",
+        "All of it, on the host itself: ppagent record local -o DIR",
+    ]
+    assert outcome.silent == {"b": "The key of b is not in known_hosts. Log in once."}
+
+
 @pytest.mark.parametrize(
     ("launch", "command"),
     [
