@@ -26,9 +26,11 @@ Remedies
     `--pp-async-batch-depth` adds slots to a ring whose slots are empty; it fills none.
 """
 
+from dataclasses import replace
+
 from ppagent.causes.carried import useful_slots
 from ppagent.causes.cause import STAGES_ASKED, Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.fill import fill_readings, turn_line
+from ppagent.causes.fill import fill_readings, most_in_flight, turn_line
 from ppagent.causes.fill_seen import LITTLE_GAIN, contradiction, fill_seen, turns_seen
 from ppagent.causes.physics import ring_of, turn_report
 from ppagent.causes.rebalance import better_split
@@ -93,7 +95,8 @@ class MicroBatchesUnfilled:
             ring.cites,
         )
         if load is None:
-            return Advice((), (depth,))
+            bounded = _by_bound(facts, ring)
+            return Advice((bounded,) if bounded is not None else (), (depth,))
         limit, filled = _best_spread(facts, load.value, ring.value)
         no = _refusal(facts, limit, filled, load.value)
         if no is not None:
@@ -115,6 +118,22 @@ def _best_spread(facts: Facts, requests: float, ring_slots: float) -> tuple[int,
     if best.effect is Effect.HELPS and best.forecast.middle > CLEARLY * dealt.forecast.middle:
         return best.limit, float(best.filled)
     return even, filled
+
+
+def _by_bound(facts: Facts, ring: Known) -> Remedy | None:
+    """The limit where only the most requests that can be in flight are known: room for all of them, so that none
+    queues. None where such a limit lets the fullest micro-batch stay as it is."""
+    most, fullest = most_in_flight(facts), running_per_slot(facts)
+    if most is None:
+        return None
+    filled = useful_slots(facts, ring.value)
+    limit = spread_limit(most.value, filled)
+    if fullest is None or limit >= fullest.value:
+        return None
+    spread = _limit(limit, filled, most.value, most.cites + ring.cites, slot_limit(facts))
+    title = f"Let a slot take at most {limit}, so that the requests in flight, at most {most.value:.0f}, spread"
+    risk = "how many requests are in flight is known only as the most that the tokens held allow, in the mean"
+    return replace(spread, title=title, risks=(risk, *spread.risks))
 
 
 def _refusal(facts: Facts, limit: int, filled: float, requests: float) -> Declined | None:
@@ -154,7 +173,7 @@ def _disagreement(facts: Facts) -> tuple[Probe, ...]:
         else (f"{report.fill_low:.2g} to {report.fill_high:.2g}")
     )
     why = (
-        f"the load levels fit {by_levels} filled slot(s), the log or what was stated means about {by_log:.2g}: count "
+        f"the load levels fit {by_levels} filled slots, the log or what was stated means about {by_log:.2g}: count "
         "#running-req of stage 0 line by line at a known load (--decode-log-interval 41 walks through the slots)"
     )
     return (Probe("logs.decode", why, 0),)

@@ -44,7 +44,7 @@ def forecast(change: Change, facts: Facts) -> Predicted | None:
 def why_none(kind: RemedyKind, change: Change, facts: Facts) -> str:
     """Why `forecast` makes none of a step: what the model does not price first, since no measurement mends that."""
     if kind == "operator":
-        return "what is done by hand is measured before and after, not computed"
+        return "it is done by hand: measure before and after"
     ring, levels = stages(facts), measured_levels(facts)
     if ring is not None and ring.value < 2:
         return "the model prices pipelines, and this server has one stage"

@@ -8,12 +8,14 @@ _NOUNS = (
 ).replace(" ", "|")
 _ONE = re.compile(rf"(?<![\w.,:/-])1 (?P<noun>{_NOUNS})\b(?P<where> in flight)?(?P<verb> [a-z]+\b)?")
 _IRREGULAR = {"are": "is", "were": "was", "have": "has", "do": "does"}
+_POWER = re.compile(r"(?<![\w.])\d(?:\.\d+)?e\+\d{1,2}(?![\w.])")
 _REGULAR = frozenset("wait say need use hold run carry fit lie idle show take spread queue".split())  # noqa: SIM905
 
 
 def agreeing(text: str) -> str:
-    """`text` with what is counted in the singular where there is one: `1 requests wait` becomes `1 request waits`."""
-    return _ONE.sub(_singular, text)
+    """`text` with what is counted in the singular where there is one: `1 requests wait` becomes `1 request waits`. No
+    figure of it is a power of ten."""
+    return _ONE.sub(_singular, _POWER.sub(lambda figure: f"{float(figure[0]):.0f}", text))
 
 
 def _singular(match: re.Match[str]) -> str:

@@ -4,6 +4,7 @@ Every claim carries the ids of its evidence. Text that came from the server is s
 so that no renderer has to think of it.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,7 @@ from ppagent.report.plain import plain
 from ppagent.report.steps import Step, steps_of
 
 Cites = tuple[str, ...]
+_CAUSE_ID = re.compile(r"\b[A-Z]{2}\d{3}\b")
 
 MOST_RULED_OUT = 6
 MOST_UNDECIDED: dict[Verdict, int] = {"diagnosed": 2, "healthy": 2, "not_enough_evidence": 8}
@@ -132,6 +134,7 @@ def document_of(found: Investigation) -> Document:
     """The report of an investigation."""
     most_open = MOST_UNDECIDED[found.verdict]
     refuted = sorted(found.board.in_state("refuted"), key=lambda h: (-h.judgement.cause.prior, h.cause_id))
+    ruled_out = _ruled_out(refuted)
     open_ones = sorted(undecided(found.board), key=lambda h: (-h.judgement.confidence, h.cause_id))
     return Document(
         headline=plain(headline(found)),
@@ -142,8 +145,8 @@ def document_of(found: Investigation) -> Document:
         waterfall=found.plan.waterfall,
         steps=steps_of(found.plan.proposals),
         declined=tuple(Note(plain(d.lever), plain(d.why), d.cites) for d in found.plan.declined),
-        ruled_out=tuple(_ruled_out(h) for h in refuted[:MOST_RULED_OUT]),
-        more_ruled_out=tuple(_ruled_out(h) for h in refuted[MOST_RULED_OUT:]),
+        ruled_out=ruled_out[:MOST_RULED_OUT],
+        more_ruled_out=ruled_out[MOST_RULED_OUT:],
         cannot_tell=tuple(_cannot_tell(h) for h in open_ones[:most_open]),
         more_undecided=tuple(_cannot_tell(h) for h in open_ones[most_open:]),
         own=tuple(Note(own.label, own.says, own.cites) for own in own_statements(found)),
@@ -160,8 +163,8 @@ def document_of(found: Investigation) -> Document:
 
 
 def _ids(notes: Iterable[Note]) -> Cites:
-    """The causes that the notes are about, by the first word of their labels."""
-    return tuple(note.label.split()[0] for note in notes)
+    """The causes that the notes are about, by the ids in their labels."""
+    return tuple(cause_id for note in notes for cause_id in _CAUSE_ID.findall(note.label))
 
 
 def _cause(hypothesis: Hypothesis, found: Investigation) -> CauseSection:
@@ -201,10 +204,19 @@ def _first_line(excerpt: str) -> str:
     return plain(excerpt).split("\n", 1)[0]
 
 
-def _ruled_out(hypothesis: Hypothesis) -> Note:
-    judgement = hypothesis.judgement
-    strongest = judgement.against[0]
-    return Note(f"{hypothesis.cause_id} {judgement.cause.name}", plain(strongest.says), strongest.cites)
+def _ruled_out(refuted: Sequence[Hypothesis]) -> tuple[Note, ...]:
+    """Each with what speaks most against it; those that one and the same thing rules out stand together."""
+    groups: dict[tuple[str, Cites], list[Hypothesis]] = {}
+    for hypothesis in refuted:
+        strongest = hypothesis.judgement.against[0]
+        groups.setdefault((plain(strongest.says), strongest.cites), []).append(hypothesis)
+    return tuple(Note(_together(group), says, cites) for (says, cites), group in groups.items())
+
+
+def _together(group: Sequence[Hypothesis]) -> str:
+    """One cause by its name, several by their ids."""
+    first, *others = group
+    return " ".join(h.cause_id for h in group) if others else f"{first.cause_id} {first.judgement.cause.name}"
 
 
 def _cannot_tell(hypothesis: Hypothesis) -> Note:

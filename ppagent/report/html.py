@@ -60,7 +60,7 @@ def _sections(document: Document, known: frozenset[str]) -> Iterator[str]:
     yield section("probes", "Look next", (notes(document.looks, known),))
     more = unfolding(f"and {len(document.more_undecided)} more", notes(document.more_undecided, known))
     yield section("undecided", "Cannot tell", (notes(document.cannot_tell, known), more))
-    more = unfolding(f"and {len(document.more_ruled_out)} more", notes(document.more_ruled_out, known))
+    more = unfolding(f"and {len(document.also_ruled_out)} more", notes(document.more_ruled_out, known))
     yield section("refuted", "Ruled out", (notes(document.ruled_out, known), more))
     yield section("denied", "Denied", (notes(document.denied, known),))
     yield section("missing", "No answer", (notes(document.missing, known),))

@@ -55,15 +55,19 @@ def _unread(found: Investigation) -> Iterator[Lacking]:
 def _not_there(absent: Sequence[Missing], found: Investigation) -> Iterator[Lacking]:
     """Named by what it is to a person, not by the tool that asked for it."""
     several = len({missing.host for missing in found.missing if missing.host}) > 1
-    names = [f"{_at(m)} of {m.host}" if several and m.host else _at(m) for m in absent if m.tool != "user.stated"]
+    wanted = [missing for missing in absent if missing.tool != "user.stated"]
+    names = [f"{_kind(m)} of {m.host}" if several and m.host else _kind(m) for m in wanted]
     if names:
         where = "not pasted" if found.target_name == PASTED else "not recorded"
         yield Lacking(where, ", ".join(dict.fromkeys(names)))
 
 
+def _kind(missing: Missing) -> str:
+    """Several tools read the log; where there is none, it is lacking once."""
+    return "the log" if missing.tool.startswith("logs.") else _at(missing)
+
+
 def _at(missing: Missing) -> str:
-    if missing.tool.startswith("logs."):
-        return "the log"
     return _AT.get(missing.tool) or look_of(missing.tool).at
 
 

@@ -12,7 +12,7 @@ from ppagent.report.rate import rate
 Note = tuple[str, str]
 """A label (forecast, risk, check, back) and its text."""
 
-NONE = "none: "
+NONE = "none, since "
 _IN_WORDS = {"back": "way back"}
 
 

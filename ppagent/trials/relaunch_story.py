@@ -23,7 +23,7 @@ def relaunch_plan(launch: NewLaunch, server: str, proposed: Proposed, keep: Keep
     foreseen = (
         f"{forecast.low:.4g}-{forecast.high:.4g} tok/s at C={forecast.at_concurrency} (was {forecast.baseline:.4g})"
         if forecast is not None
-        else f"none{f': {mask(proposed.unpredicted)}' if proposed.unpredicted else ''}"
+        else f"none{f', since {mask(proposed.unpredicted)}' if proposed.unpredicted else ''}"
     )
     lines = [
         f"A relaunch of {server} ({proposed.id}: {' '.join(proposed.causes) or 'no cause named'}): it {DOES} (grade 5)",

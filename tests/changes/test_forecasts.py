@@ -47,7 +47,7 @@ def test_a_change_that_the_model_does_not_know_has_no_forecast() -> None:
 def test_where_there_is_no_forecast_it_is_told_why(change: Change, facts: dict[str, object], why: str) -> None:
     assert forecast(change, facts_of(facts)) is None
     assert why_none("relaunch", change, facts_of(facts)) == why
-    assert why_none("operator", change, facts_of(facts)).startswith("what is done by hand is measured")
+    assert why_none("operator", change, facts_of(facts)) == "it is done by hand: measure before and after"
 
 
 def test_a_limit_is_priced_from_the_levels_alone() -> None:

@@ -95,7 +95,7 @@ def test_the_page_says_what_the_text_says(page: Reader) -> None:
     assert "- --disable-cuda-graph" in page.text
     assert "--pp-async-batch-depth it adds slots and yours are empty [E1]" in page.text
     assert "KV001 KV pool exhausted source.full is False [E1]" in page.text
-    assert "profile.trace no trace was recorded" in page.text
+    assert "a profiler trace no trace was recorded" in page.text
     assert "set it back to 256" in page.text
 
 

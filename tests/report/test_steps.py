@@ -49,4 +49,4 @@ def test_a_step_without_a_forecast_says_why_and_never_points_to_another_for_it()
     bare = replace(proposal(1), unpredicted="no load level is known to start from")
     first, second = steps_of((bare, replace(bare, id="P2")))
     for step in (first, second):
-        assert ("forecast", "none: no load level is known to start from") in step.notes
+        assert ("forecast", "none, since no load level is known to start from") in step.notes

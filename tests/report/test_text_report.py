@@ -10,6 +10,7 @@ from ppagent.report.document import document_of
 from ppagent.report.lines import wrapped
 from ppagent.report.terminal import print_report
 from ppagent.report.text import as_text
+from tests.agent.fakes import FakeCause
 from tests.report.samples import COMMAND, diagnosed, undecided
 
 
@@ -144,9 +145,9 @@ def test_nothing_but_a_command_is_wider_than_a_terminal_of_forty_columns() -> No
 
 def test_what_is_printed_fits_the_columns_that_are_told_even_into_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
-    out = io.StringIO()
-    print_report(document_of(diagnosed()), out)
-    assert out.getvalue() == text(diagnosed(), 40)
+    out, found = io.StringIO(), diagnosed()
+    print_report(document_of(found), out)
+    assert out.getvalue() == text(found, 40)
 
 
 def test_what_is_there_and_was_not_read_is_said_once() -> None:
@@ -155,3 +156,14 @@ def test_what_is_there_and_was_not_read_is_said_once() -> None:
     seen = [Evidence(f"E9{n}", "logs.decode", "server.log", {"tool.unread": [reason]}) for n in range(2)]
     shown = " ".join(text(replace(found, evidence=(*found.evidence, *seen)), 100).split())
     assert shown.count(f"not read: {reason}") == 1
+
+
+def test_causes_that_one_thing_rules_out_stand_together() -> None:
+    found = diagnosed()
+    (refuted,) = found.board.in_state("refuted")
+    twins = [
+        replace(refuted, judgement=replace(refuted.judgement, cause=FakeCause(i, "source.full")))
+        for i in ("KV003", "KV004")
+    ]
+    board = replace(found.board, hypotheses=(*found.board.hypotheses, *twins))
+    assert "RULED OUT     KV001 KV003 KV004: source.full is False [E1]" in text(replace(found, board=board))
