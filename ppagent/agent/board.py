@@ -97,7 +97,7 @@ def verdict_of(board: Board, facts: Facts) -> Verdict:
     """What the board amounts to. Healthy has to be shown: silence is not enough evidence."""
     if board.faults:
         return "diagnosed"
-    hung = facts.flag("log.ended_running") is True
+    hung = facts.flag("log.ended_running") is True or facts.flag("log.ended_by_error") is True
     unexplained = unexplained_gap(facts) and not board.supported
     doubtful = hung or unexplained or health_lacks(board, facts) or _likely_faults(board, facts)
     if cleared(board, facts) and not doubtful:

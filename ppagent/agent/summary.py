@@ -2,9 +2,20 @@
 
 from collections.abc import Sequence
 
-from ppagent.agent.board import NOT_A_FAULT, Board, Hypothesis, Verdict, cleared, health_lacks, suspects
+from ppagent.agent.board import (
+    NOT_A_FAULT,
+    Board,
+    Hypothesis,
+    Verdict,
+    cleared,
+    health_lacks,
+    seen_at_work,
+    suspects,
+)
 from ppagent.agent.probe_words import how_to_see, look_of
 from ppagent.causes.cause import Observation, Probe
+from ppagent.causes.ends import End, end_of, stopped_at_start
+from ppagent.causes.sighting import came_up
 from ppagent.changes.proposal import Plan
 from ppagent.evidence.facts import Facts
 
@@ -62,11 +73,28 @@ def _healthy(board: Board, facts: Facts) -> str:
 def _not_enough(board: Board, facts: Facts, probes: Sequence[Probe]) -> str:
     known = f" Seen so far: {'; '.join(_shown(h) for h in board.supported)}." if board.supported else ""
     undecided = "What is known does not decide what limits the server."
-    if cleared(board, facts) and health_lacks(board, facts):
+    end = end_of(facts)
+    if end is not None and (end.fatal or not seen_at_work(facts)):
+        undecided = _ended(end)
+    elif stopped_at_start(facts):
+        seen = came_up(facts)
+        undecided = f"The log ends before the server is up, and names no error{_in(seen.cites if seen else ())}."
+    elif cleared(board, facts) and health_lacks(board, facts):
         undecided = "Nothing wrong was seen, but too little to call the server healthy."
     if not probes:
         return f"{undecided}{known}"
     return f"{undecided}{known} Look next at {look_of(probes[0].tool).at}: {probes[0].why} ({how_to_see(probes[0])})."
+
+
+def _in(cites: Sequence[str]) -> str:
+    return f" [{' '.join(cites)}]" if cites else ""
+
+
+def _ended(end: End) -> str:
+    """The error that the log shows, where no cause on the list explains it."""
+    means = f": {end.means}" if end.means else ""
+    ended = "The server ended with" if end.fatal else "The log shows"
+    return f"{ended} {end.says} [{' '.join(end.cites)}]{means}. What is known does not decide why."
 
 
 def _shown(hypothesis: Hypothesis) -> str:

@@ -19,10 +19,18 @@ Remedies
     on replay across nodes: keep TP inside a node. Switching graphs off proves the point but is no cure.
 """
 
+import re
+
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.graphs import asked_off, graph_share
+from ppagent.causes.sighting import trouble_words
 from ppagent.causes.situation import graph_ceiling
 from ppagent.evidence.facts import Facts
+
+_MEMORY = re.compile(r"memory|\bOOM\b|CUBLAS_STATUS_ALLOC", re.IGNORECASE)
+_CUSTOM_REDUCE = re.compile(r"custom_all_?reduce", re.IGNORECASE)
+_PEER = re.compile(r"Connection (?:closed|reset) by peer|\bgloo\b|ncclRemoteError|Broken pipe")
+"""What a rank notices when another one ended first: its own capture is not what failed."""
 
 
 class CaptureFails:
@@ -43,6 +51,9 @@ class CaptureFails:
     def advise(self, facts: Facts) -> Advice:
         if _hang(facts) is not None:
             return _after_a_hang(facts)
+        elsewhere = _not_for_memory(facts)
+        if elsewhere is not None:
+            return elsewhere
         ceiling = graph_ceiling(facts)
         smaller = max(1, int(ceiling.value // 2)) if ceiling is not None else 8
         cites = facts.cite("trouble.capture_failed", "start.graph_begun", "start.graph_captured")
@@ -62,6 +73,47 @@ class CaptureFails:
             ),
             (eager,),
         )
+
+
+def _message(facts: Facts) -> str:
+    return trouble_words(facts, "capture_failed", "message")
+
+
+def _head(message: str) -> str:
+    """Its first words; of a memory error, without what it goes on to count on the card."""
+    return message.partition(". GPU ")[0][:120].rstrip(". ")
+
+
+def _lost_a_peer(facts: Facts) -> bool:
+    return _PEER.search(_message(facts)) is not None
+
+
+def _not_for_memory(facts: Facts) -> Advice | None:
+    """What to do about a capture that failed of something else than memory: fewer sizes change nothing there."""
+    message, cites = _message(facts), facts.cite("trouble.capture_failed")
+    if not message or _MEMORY.search(message):
+        return None
+    eager = Declined("--disable-cuda-graph", "it hides the failure and pays for it on every step", cites)
+    if _CUSTOM_REDUCE.search(message):
+        return Advice((_without_custom_reduce(cites),), (eager,))
+    title = f"Find what cannot be captured: the traceback above `{_head(message)}` ends in it"
+    if _lost_a_peer(facts):
+        title = "Look at the other ranks' and nodes' logs: one of them ended first, and this capture lost its peer"
+    look = Remedy("CG005", "operator", title, Change(), cites, verify="the capture line ends and the server comes up")
+    return Advice((look,), (eager,))
+
+
+def _without_custom_reduce(cites: tuple[str, ...]) -> Remedy:
+    return Remedy(
+        "CG005",
+        "relaunch",
+        "Capture without SGLang's own all-reduce, whose registration of graph buffers failed",
+        Change(set={"--disable-custom-all-reduce": "true"}),
+        cites,
+        risks=("NCCL's all-reduce is slower for small batches",),
+        verify="the capture line ends and the server comes up",
+        rollback="drop the flag",
+    )
 
 
 def _after_a_hang(facts: Facts) -> Advice:
@@ -93,8 +145,10 @@ def _after_a_hang(facts: Facts) -> Advice:
 def _failed(facts: Facts) -> Observation | None:
     if not facts.number("trouble.capture_failed"):
         return None
-    message = facts.text("trouble.capture_failed.message") or ""
-    says = "graph capture failed" + (f": {message[:80]}" if message else "")
+    message = _message(facts)
+    says = "graph capture failed" + (f": {_head(message)}" if message else "")
+    if _lost_a_peer(facts):
+        return Observation(says, facts.cite("trouble.capture_failed"), 0.5, 0.1)
     return Observation(says, facts.cite("trouble.capture_failed"), 0.98, 0.003)
 
 

@@ -23,7 +23,7 @@ import re
 
 from ppagent.causes.cards import by_gpu, cite_all, numbers_by_gpu, without_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.sighting import every, trouble
+from ppagent.causes.sighting import every, trouble, trouble_words
 from ppagent.causes.situation import stages
 from ppagent.evidence.evidence import FactValue
 from ppagent.evidence.facts import Facts
@@ -129,13 +129,16 @@ def _mixed(facts: Facts) -> Observation | None:
 
 def _unbalanced(facts: Facts) -> Observation | None:
     """Measured before weights are loaded (`model_runner.py`), so it speaks of other tenants; it stops short of proof,
-    since ranks that start late or hold a context already differ too."""
+    since ranks that start late or hold a context already differ too. Raised instead of warned of (older versions by
+    default, later ones with SGLANG_ENABLE_TP_MEMORY_INBALANCE_CHECK), it is the end of that start."""
     seen = trouble(facts, "unbalanced_memory")
     if seen is None:
         return None
     least = facts.number("trouble.unbalanced_memory.least_gib")
     local = facts.number("trouble.unbalanced_memory.local_gib")
     figures = f": {least:g} GiB free on one GPU, {local:g} GiB on another" if least and local else ""
+    if trouble_words(facts, "unbalanced_memory", "raised"):
+        return Observation(f"SGLang stopped at unequal free memory{figures}", seen.cites, 0.85, 0.01)
     return Observation(f"SGLang found unequal free memory at start{figures}", seen.cites, 0.5, 0.08)
 
 

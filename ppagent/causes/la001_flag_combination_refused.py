@@ -76,7 +76,12 @@ class FlagCombinationRefused:
 
 
 def _message(facts: Facts) -> str:
-    fields = (("pp_flag_conflict", "features"), ("assertion", "message"), ("value_error", "message"))
+    fields = (
+        ("pp_flag_conflict", "features"),
+        ("assertion", "message"),
+        ("assert_line", "condition"),
+        ("value_error", "message"),
+    )
     return "; ".join(words for kind, field in fields if (words := trouble_words(facts, kind, field)))
 
 
@@ -105,7 +110,7 @@ def _refusal(facts: Facts) -> Observation | None:
     return Observation(says, failed.cites + up.cites, 0.6, 0.02)
 
 
-_DIVIDES = re.compile(r"divisible|must be a multiple|must divide", re.IGNORECASE)
+_DIVIDES = re.compile(r"divisible|must be a multiple|must divide|% ?[\w.]+ == 0", re.IGNORECASE)
 
 
 def _divisible(facts: Facts, message: str, cites: tuple[str, ...]) -> Remedy | None:

@@ -20,15 +20,18 @@ Remedies
 """
 
 import math
+import re
 
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
-from ppagent.causes.sighting import FLAG_KINDS, came_up, ended_by, is_up, switched_on, trouble, version
+from ppagent.causes.sighting import FLAG_KINDS, came_up, ended_by, is_up, switched_on, trouble, trouble_words, version
 from ppagent.causes.situation import Known, stages
 from ppagent.causes.weights import card_gib, heaviest_gib
 from ppagent.evidence.facts import Facts
 from ppagent.sglang.versions import at_least
 
 MOST_FRACTION = 0.95
+USUAL_FRACTION = 0.85
+"""What SGLang itself chooses is about that for most cards and models; less is somebody's choice."""
 POOL_SHARE = 0.06
 """Least share of a card that a KV pool worth having takes."""
 
@@ -71,7 +74,7 @@ class OutOfMemoryAtLoad:
             "it bounds activations of a prefill, and memory ended before there was one",
             cites,
         )
-        return Advice(remedies or (_by_hand(cites),), (declined,))
+        return Advice(remedies or (_by_hand(facts, cites),), (declined,))
 
 
 def _message(facts: Facts) -> Observation | None:
@@ -81,6 +84,9 @@ def _message(facts: Facts) -> Observation | None:
         return None
     if trouble(facts, "capture_failed") is not None:
         return None
+    pool = trouble(facts, "not_enough_memory")
+    if pool is not None:
+        return Observation("no memory was left for a KV pool, which is made at the start", pool.cites, 0.9, 0.005)
     if up is None:
         return Observation(f"the log says {seen.says}", seen.cites, 0.6, 0.15)
     return Observation(f"{seen.says} before the ready line", seen.cites + up.cites, 0.9, 0.01)
@@ -115,7 +121,7 @@ def _capture(facts: Facts) -> Observation | None:
     seen = trouble(facts, "capture_failed")
     if seen is None:
         return None
-    return Observation("memory ended in graph capture, after weights and pool", seen.cites, 0.1, 0.5)
+    return Observation("the start ended in graph capture, after weights and pool had found room", seen.cites, 0.1, 0.5)
 
 
 def _draft_once(facts: Facts, cites: tuple[str, ...]) -> Remedy | None:
@@ -135,7 +141,7 @@ def _draft_once(facts: Facts, cites: tuple[str, ...]) -> Remedy | None:
 
 def _fraction(facts: Facts, cites: tuple[str, ...]) -> Remedy | None:
     """More for the pool where the pool is short, less where something outside it is."""
-    now = facts.arg_number("mem_fraction_static")
+    now = facts.arg_number("mem_fraction_static") or _said_fraction(facts)
     if trouble(facts, "not_enough_memory") is not None:
         wanted = _roomy_fraction(facts, now)
         return None if wanted is None else _set_fraction(wanted, "Reserve more of each card", cites, facts)
@@ -144,11 +150,19 @@ def _fraction(facts: Facts, cites: tuple[str, ...]) -> Remedy | None:
     return None
 
 
+def _said_fraction(facts: Facts) -> float | None:
+    """The fraction in force, which later versions add to the message."""
+    words = trouble_words(facts, "not_enough_memory", "fraction")
+    return float(words) if re.fullmatch(r"0?\.[0-9]{1,9}", words) else None
+
+
 def _roomy_fraction(facts: Facts, now: float | None) -> float | None:
     heaviest, card = heaviest_gib(facts), card_gib(facts)
     wanted = [now + 0.03] if now is not None else []
     if heaviest is not None and card is not None:
         wanted.append(heaviest.value / card.value + POOL_SHARE)
+    elif wanted:
+        wanted.append(USUAL_FRACTION)
     if not wanted or max(wanted) > MOST_FRACTION:
         return None
     return math.ceil(max(wanted) * 100 - 1e-6) / 100
@@ -201,11 +215,14 @@ def _even_split(heaviest: Known, cites: tuple[str, ...]) -> Remedy:
     )
 
 
-def _by_hand(cites: tuple[str, ...]) -> Remedy:
+def _by_hand(facts: Facts, cites: tuple[str, ...]) -> Remedy:
+    fits = "more stages, a smaller format of its weights, no draft model, or free the cards first"
+    short = trouble(facts, "not_enough_memory") is not None
+    larger = "Raise --mem-fraction-static, which weights and pool share; where that ends out of memory too, make it fit"
     return Remedy(
         "LA003",
         "operator",
-        "Make the model fit: more stages, a smaller format of its weights, no draft model, or free the cards first",
+        f"{larger if short else 'Make the model fit'}: {fits}",
         Change(),
         cites,
         verify="the server reports itself ready",

@@ -26,6 +26,8 @@ from ppagent.causes.flag_history import installed_catalogue, spelling_for, why_n
 from ppagent.causes.sighting import FLAG_KINDS, MEMORY_KINDS, ended_by, is_up, trouble, trouble_words, version
 from ppagent.evidence.facts import Facts
 
+MOST_SHOWN = 240
+"""Characters of a list of choices."""
 _KINDS = (*FLAG_KINDS, "flag_invalid_value", "flag_expected_argument", "flag_required")
 
 
@@ -55,7 +57,7 @@ class UnknownFlag:
         options = _refused(facts)
         cites = facts.cite(*(f"trouble.{kind}" for kind in _KINDS), "launch.unknown", "launch.ambiguous")
         remedies = tuple(_remedy(facts, option, cites) for option in options)
-        return Advice(remedies or (_by_hand(_said(facts), cites),))
+        return Advice(remedies or (_by_hand(_wanted(facts), cites),))
 
 
 def _refused(facts: Facts) -> tuple[str, ...]:
@@ -72,11 +74,24 @@ def _said(facts: Facts) -> str:
     if choice:
         argument = trouble_words(facts, "flag_invalid_choice", "argument")
         value = trouble_words(facts, "flag_invalid_choice", "value")
-        return f"{argument} takes no {value} in this version, only {choice[:200]}"
+        return f"{argument} takes no {value} in this version, only {_some(choice)}"
     for kind, field in (("flag_invalid_value", "reason"), ("flag_expected_argument", "argument")):
         if words := trouble_words(facts, kind, field):
             return f"{kind.replace('_', ' ')}: {words[:200]}"
     return trouble_words(facts, "flag_required", "arguments") or "the option that argparse names"
+
+
+def _wanted(facts: Facts) -> str:
+    """What to write instead, where no option is unknown: one of the choices, or what argparse misses."""
+    choices = trouble_words(facts, "flag_invalid_choice", "choices")
+    if not choices:
+        return _said(facts)
+    return f"one of these after {trouble_words(facts, 'flag_invalid_choice', 'argument')}: {_some(choices)}"
+
+
+def _some(choices: str) -> str:
+    """The choices, whole ones only where there are too many to read."""
+    return choices if len(choices) <= MOST_SHOWN else f"{choices[:MOST_SHOWN].rpartition(',')[0]} and more"
 
 
 def _argparse(facts: Facts) -> Observation | None:

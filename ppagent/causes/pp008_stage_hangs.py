@@ -9,8 +9,8 @@ Why it matters
     first is where it began.
 
 Signals
-    A watchdog or collective time-out on some stage; one stage whose log lines end well before the others'; decode lines
-    that end without an error.
+    A watchdog or collective time-out on some stage, or the stacks that a watchdog wrote down; one stage whose log lines
+    end well before the others'; decode lines that end without an error.
 
 What refutes it
     One stage. A log in which all stages go on to the end without a time-out.
@@ -29,7 +29,8 @@ from ppagent.causes.sighting import came_up, trouble, trouble_words
 from ppagent.causes.situation import stages
 from ppagent.evidence.facts import Facts
 
-_TIMEOUTS = ("watchdog_timeout", "soft_watchdog", "nccl_timeout")
+_TIMEOUTS = ("watchdog_timeout", "soft_watchdog", "nccl_timeout", "watchdog_dump")
+_HANGS = r"\b(?:hangs?|hung|stuck|freez\w+|frozen|dead ?lock\w*)\b"
 
 HEALTH_CHECK_TOKENS = 16
 """A health check prefills a token or a few, and its one answer token comes out of the prefill."""
@@ -53,9 +54,9 @@ class StageHangs:
         ring = stages(facts)
         if ring is not None and ring.value < 2:
             return (Observation("there is one pipeline stage only", ring.cites, 0.001, 0.5),)
-        if ring is None:
+        if ring is None and not _pipelined(facts):
             return ()
-        found = (_timeout(facts), _silent(facts), _no_decode(facts), _goes_on(facts))
+        found = (_timeout(facts), _receiving(facts), _told(facts), _silent(facts), _no_decode(facts), _goes_on(facts))
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
@@ -73,7 +74,8 @@ class StageHangs:
 
     def advise(self, facts: Facts) -> Advice:
         silent = went_silent(facts)
-        cites = facts.cite(*(f"trouble.{kind}" for kind in _TIMEOUTS), "log.silent_rank", "log.last_seen")
+        kinds = (*_TIMEOUTS, "stage_waits")
+        cites = facts.cite(*(f"trouble.{kind}" for kind in kinds), "log.silent_rank", "log.last_seen")
         suspect = silent[0] if silent is not None else _neighbour(facts)
         waited = _listed(waiting_ranks(facts)) or "the rank that timed out"
         look = Remedy(
@@ -91,6 +93,11 @@ class StageHangs:
             Declined(f"a search on {waited}", "it only waited", cites),
         )
         return Advice((look,), declined)
+
+
+def _pipelined(facts: Facts) -> bool:
+    """Whether the log itself shows a pipeline: stages in its tags, or its loop in a stack."""
+    return bool(waiting_ranks(facts)) or trouble(facts, "stage_waits") is not None
 
 
 def went_silent(facts: Facts) -> tuple[str, tuple[str, ...], str] | None:
@@ -167,8 +174,28 @@ def _timeout(facts: Facts) -> Observation | None:
     up = came_up(facts)
     if up is not None and not up.yes:
         return Observation(f"{says}, before the server was up", cites, 0.4, 0.08)
-    soft = trouble(facts, "watchdog_timeout", "nccl_timeout") is None
-    return Observation(says, cites, 0.85, 0.08 if soft else 0.008)
+    hard = trouble(facts, "watchdog_timeout", "nccl_timeout") is not None
+    soft = trouble(facts, "soft_watchdog") is not None
+    return Observation(says, cites, 0.85, 0.008 if hard else 0.08 if soft else 0.03)
+
+
+def _receiving(facts: Facts) -> Observation | None:
+    """An idle stage waits for requests all day, but for hidden states or tokens only while a batch is on its way; that
+    may come the next moment, so that a stack alone decides nothing."""
+    seen = trouble(facts, "stage_waits")
+    calls = [call for call in trouble_words(facts, "stage_waits", "call").split("; ") if call.startswith("_pp_recv")]
+    if seen is None or not calls:
+        return None
+    batch = next((call for call in calls if "pyobj" not in call), None)
+    says = f"a stack stands in {batch or calls[0]}: it waits for its neighbour"
+    return Observation(says, seen.cites, 0.6, 0.04 if batch is not None else 0.2)
+
+
+def _told(facts: Facts) -> Observation | None:
+    spoken = said(facts, _HANGS)
+    if spoken is None or trouble(facts, *_TIMEOUTS, "stage_waits") is None:
+        return None
+    return Observation(spoken.says, spoken.cites, 0.5, 0.08)
 
 
 def _silent(facts: Facts) -> Observation | None:

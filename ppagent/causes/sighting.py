@@ -39,7 +39,8 @@ class Sighting:
 def came_up(facts: Facts) -> Sighting | None:
     """Whether the server got through its start; None where nothing tells.
 
-    No as soon as a log was read that has neither the ready line nor a batch, and nothing else shows it at work.
+    No as soon as a log was read that has neither the ready line nor a batch, and nothing else shows it at work. Of a
+    log that does not hold the start, the frames of a traceback tell: raised while the server was built, or in its loop.
     """
     if facts.flag("start.ready"):
         return Sighting(True, facts.cite("start.ready"), "the server reported itself ready")
@@ -51,7 +52,17 @@ def came_up(facts: Facts) -> Sighting | None:
             return Sighting(True, facts.cite(name), "the server answered")
     if facts.flag("start.ready") is False:
         return Sighting(False, facts.cite("start.ready"), "the ready line never came")
-    return None
+    return _by_traceback(facts)
+
+
+def _by_traceback(facts: Facts) -> Sighting | None:
+    """By where the exception was raised; None where no frame of SGLang's shows it, or frames of both places do."""
+    building, working = trouble(facts, "raised_at_start"), trouble(facts, "raised_at_work")
+    if (building is None) == (working is None):
+        return None
+    if building is not None:
+        return Sighting(False, building.cites, "the exception was raised while the server was built")
+    return None if working is None else Sighting(True, working.cites, "the exception was raised in the running loop")
 
 
 def is_up(facts: Facts) -> Sighting | None:

@@ -10,19 +10,19 @@ Why it matters
 
 Signals
     NEXTN asked for and EAGLE in force without a draft model named; out of memory while loading, with speculation on;
-    twice the weights; an accept length of 1.00.
+    twice the weights; a draft whose class is the target's and lacks what a draft has; an accept length of 1.00.
 
 What refutes it
     No speculation; a server that is up and accepts a fair share of what is drafted.
 
 Remedies
-    What the version needs: SGLANG_ENABLE_SPEC_V2 in those that have it and leave it off (up to 0.5.11), a draft model
-    that belongs to the model, or no speculation.
+    What the version needs: a draft of its own for EAGLE3, SGLANG_ENABLE_SPEC_V2 in those that have it and leave it off
+    (up to 0.5.11), a draft model that belongs to the model, or no speculation.
 """
 
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.said import said
-from ppagent.causes.sighting import is_up, switched_on, trouble, version
+from ppagent.causes.sighting import is_up, switched_on, trouble, trouble_words, version
 from ppagent.causes.situation import Known
 from ppagent.causes.speculation import accept_length, algorithm, speculative_flags, switched_off
 from ppagent.evidence.facts import Facts
@@ -46,6 +46,7 @@ class DraftMisloaded:
         "launch.speculative_draft_model_path",
         f"env.{SPEC_V2}",
         "trouble.cuda_oom",
+        "trouble.draft_is_target",
         "decode.accept_len.mean",
     )
 
@@ -53,7 +54,7 @@ class DraftMisloaded:
         off = switched_off(facts)
         if off is not None:
             return (off,)
-        found = (_taken_for_eagle(facts), _memory(facts), _twice(facts), _accepted(facts))
+        found = (_is_target(facts), _taken_for_eagle(facts), _memory(facts), _twice(facts), _accepted(facts))
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
@@ -65,7 +66,7 @@ class DraftMisloaded:
         return (Probe("logs.trouble", "whether the draft loaded and is any good is not known", 0),)
 
     def advise(self, facts: Facts) -> Advice:
-        known = out_of_memory(facts) or algorithm(facts)
+        known = trouble(facts, "draft_is_target") or out_of_memory(facts) or algorithm(facts)
         cites = known.cites if known is not None else ()
         plain = Remedy(
             self.id,
@@ -87,7 +88,8 @@ class DraftMisloaded:
 
 
 def _draft_as_meant(cause: str, facts: Facts, cites: tuple[str, ...]) -> Remedy | None:
-    if at_least(version(facts), SPEC_V2_ON_FROM) or switched_on(facts, SPEC_V2):
+    wanting = trouble(facts, "draft_is_target") is not None
+    if wanting or at_least(version(facts), SPEC_V2_ON_FROM) or switched_on(facts, SPEC_V2):
         return Remedy(
             cause,
             "operator",
@@ -113,6 +115,15 @@ def out_of_memory(facts: Facts) -> Known | None:
     """Known where a server that never came up ran out of memory."""
     logged = trouble(facts, "cuda_oom", "not_enough_memory")
     return logged if is_up(facts) is None else None
+
+
+def _is_target(facts: Facts) -> Observation | None:
+    """A draft of the target's class: without a draft path SGLang takes the target's checkpoint (sglang#36528)."""
+    seen = trouble(facts, "draft_is_target")
+    if seen is None:
+        return None
+    model = trouble_words(facts, "draft_is_target", "model") or "the model"
+    return Observation(f"{model} was loaded as the draft and is none", seen.cites, 0.9, 0.003)
 
 
 def _taken_for_eagle(facts: Facts) -> Observation | None:

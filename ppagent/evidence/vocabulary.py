@@ -10,6 +10,7 @@ VOCABULARY: dict[str, str] = {
     # what runs
     "engine.version": "SGLang's version",
     "engine.source": "where the version was read",
+    "engine.alike": "published versions with the settings that the log names, where those tell the version",
     "args.*": "a server argument as the running server has it, by field name (args.pp_size)",
     "launch.*": "a server argument as it was requested, by field name (launch.pp_size)",
     "launch.command": "the launch command as it ran",
@@ -26,6 +27,7 @@ VOCABULARY: dict[str, str] = {
     "model.*": "a top-level field of the model's config.json (model.num_hidden_layers; text_config is merged in)",
     "model.architectures": "list of class names",
     # start of the server
+    "start.args_cut": "true where the log's line of arguments ends too early: one that is not in it may be set",
     "start.ready": "whether the ready line was seen",
     "start.weights_gib": "by rank, GiB (SGLang prints GB)",
     "start.kv_tokens": "by rank, tokens of the KV pool",

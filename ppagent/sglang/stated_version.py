@@ -3,7 +3,8 @@
 import re
 
 _VERSION = re.compile(
-    r"\bSGLang(?:\s*(?:==|[:=@(])\s*|[\s|-]+)(?:version\s*[:=]?\s*)?\"?v?"
+    r"\bSGLang(?:\s*(?:==|[:=@(])\s*|[\s|-]+)(?:version\s*[:=]?\s*)?"
+    r"(?:(?:official|docker|image|container|release|build|tag|is|on|at|in|the|latest)\s+){0,3}\"?v?"
     r"(?P<version>\d+\.\d+(?:\.\d+)?(?:\.?(?:post|rc|dev)\d+)?)(?![\d]|\.\d|x\b|\s*(?:times|x|%))",
     re.IGNORECASE,
 )

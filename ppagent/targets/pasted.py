@@ -7,6 +7,8 @@ import yaml
 
 from ppagent.errors import NotRecorded, ToolError
 from ppagent.evidence.masking import mask
+from ppagent.sglang.logs.prefix import unwrap
+from ppagent.targets.pasted_arguments import join_broken_arguments
 from ppagent.targets.pasted_bench import take_bench_tables
 from ppagent.targets.pasted_gpu import take_gpu_parts
 from ppagent.targets.pasted_json import take_json
@@ -19,12 +21,23 @@ from ppagent.targets.target import Artifact, Shared
 _LOG_LINE = re.compile(
     r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]]*\] |\b(?:Decode|Prefill) batch\b.*#\w|server_args=(?:ServerArgs\(|\{)"
     r"|The server is fired up and ready to roll|^Traceback \(most recent call last\)|^[\w.]*(?:Error|Exception): "
-    r"|\.py: error: (?:unrecognized|ambiguous|argument|the following)"
+    r"|[\w.]: error: (?:unrecognized arguments|ambiguous option|argument -|the following arguments)"
+    r"|^\s*Thread (?:0x)?\w+ \((?:idle|active)\b|^\s*(?:\[[^\]]*\] )?\[rank\d+\]:|\bNCCL (?:INFO|WARN|ERROR) "
+    r"|(?:Watchdog caught|Process group watchdog thread) |Received (?:sigquit|SIGQUIT)"
+    r"|^\s*(?:KV cache pool is full|max_running_requests was reduced|max_total_num_tokens=\d|Using default MoE"
+    r"|Custom allreduce is disabled|Capture (?:target )?(?:decode )?(?i:cuda graph) |Load weight (?:begin|end)"
+    r"|KV Cache is allocated|Memory pool end|Using a slow tokenizer|Watchdog timeout|Scheduler hit an exception)"
 )
 _LOG_GOES_ON = re.compile(
-    r"\s+\S|Traceback \(|During handling|The above exception|\[rank\d+\]|[\w.]*(?:Error|Exception|Warning)\b|/\S+\.py:"
+    r"\s+\S|File \"|Traceback \(|During handling|The above exception|\[rank\d+\]|/\S+\.py:"
+    r"|[\w.]*(?:Error|Exception|Warning)\b"
 )
-_KERNEL_LINE = re.compile(r"NVRM: |\bAER: |PCIe Bus Error|\bXid \(PCI:")
+_FRAME = re.compile(r"\s*File \"[^\"]+\", line \d+")
+"""After it stands the source line, which may have lost its indentation."""
+_KERNEL_LINE = re.compile(
+    r"NVRM: |\bAER: |PCIe Bus Error|\bS?Xid \((?:PCI:)?[0-9A-Fa-f]{4}:|nvidia-nvswitch\d*: |EDAC \S+: "
+    r"|\[Hardware Error\]|available PCIe bandwidth, limited by|DMAR: IOMMU|AMD-Vi: |iommu: Default domain"
+)
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!approx\.)(?<!ca\.)\s+|\s*\n\s*\n\s*")
 
 
@@ -83,6 +96,7 @@ def read_pasted(text: str) -> Pasted:
     Secrets go first: taking the text apart may part a secret from the name that tells it is one.
     """
     sheet = Sheet.of(mask(text.removeprefix("\ufeff")))
+    join_broken_arguments(sheet)
     tables = take_bench_tables(sheet)
     gpu = take_gpu_parts(sheet)
     metrics = take_metrics(sheet)
@@ -117,13 +131,21 @@ def incident_of(words: str) -> str:
 def _take_log(sheet: Sheet) -> str:
     """Log lines, and the tracebacks and warnings that follow one without a prefix of their own."""
     numbers: list[int] = []
+    in_frame = False
     for i, line in enumerate(sheet.lines):
         if not sheet.is_free(i):
             continue
-        follows = bool(numbers) and numbers[-1] == i - 1 and _LOG_GOES_ON.match(line)
-        if _LOG_LINE.search(line) or follows:
+        bare = _bare(line)
+        follows = bool(numbers) and numbers[-1] == i - 1 and (in_frame or _LOG_GOES_ON.match(bare))
+        if _LOG_LINE.search(line) or _LOG_LINE.search(bare) or follows:
             numbers.append(i)
+            in_frame = _FRAME.match(bare) is not None
     return "".join(f"{line}\n" for line in sheet.take(numbers))
+
+
+def _bare(line: str) -> str:
+    """A line without what its carrier (Docker, Kubernetes, journald) put in front, so that tracebacks go on in it."""
+    return unwrap(line.encode("utf-8", "replace")).text.decode("utf-8", "replace")
 
 
 def _take_kernel_lines(sheet: Sheet) -> str:

@@ -52,6 +52,8 @@ def _arguments(log: HostLog) -> list[Finding]:
     findings: list[Finding] = []
     for excerpt, names in clusters(line, _places(line, important(args.values))):
         findings.append(log.finding({f"args.{name}": facts.pop(f"args.{name}") for name in names}, excerpt))
+    if not args.complete:
+        facts["start.args_cut"] = True
     if facts:
         findings.append(log.finding(facts, line[:400]))
     return findings

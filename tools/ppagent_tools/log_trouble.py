@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.sglang.logs.clock import time_of
 from ppagent.sglang.logs.summary import RankSeen, Stretch, Tally
+from ppagent_tools.log_error import error_findings
 from ppagent_tools.log_reading import HostLog, Logs, stage_label
 
 Facts = dict[str, FactValue]
@@ -22,6 +23,7 @@ def trouble_findings(logs: Logs) -> list[Finding]:
     for log in logs:
         for kind, tally in _troubles(log).items():
             findings.append(_finding(log, kind, tally))
+        findings += error_findings(log, _troubles(log))
     return [*findings, *_account(logs), *logs.unread]
 
 

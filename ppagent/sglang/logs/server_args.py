@@ -23,7 +23,7 @@ _PLAIN_STRING = re.compile(r"'([^'\\]*)'|\"([^\"\\]*)\"")
 @dataclass(frozen=True, slots=True)
 class ServerArgs:
     """Arguments by field name. `unreadable` names those whose value is no literal: they are kept as their text.
-    `complete` is False where the line was cut. Passwords, tokens and keys are masked."""
+    `complete` is False where the line was cut, or somebody left some out. Passwords, tokens and keys are masked."""
 
     form: Literal["call", "dict"]
     values: Mapping[str, ArgValue]
@@ -51,7 +51,8 @@ def parse_server_args(message: str) -> ServerArgs | None:
             unreadable.append(name)
         if is_secret(name) and isinstance(values[name], str):
             values[name] = MASK
-    complete = text.endswith(")" if form == "call" else "}")
+    elided = any(piece.strip() in ("...", "\N{HORIZONTAL ELLIPSIS}") for piece in pieces)
+    complete = text.endswith(")" if form == "call" else "}") and not elided
     return ServerArgs(form, values, tuple(unreadable), complete)
 
 

@@ -1,8 +1,9 @@
 """Troubles and telling remarks in a server's log: which line means what.
 
 A kind is data: cheap marks that must stand in the line, a pattern whose named groups are the fields, how grave it is,
-and whether it is known to be harmless. The tables lie in `trouble_run`, `trouble_comm`, `trouble_launch` and
-`trouble_flags`; the first kind that fits names the line. Whose line it is (which stage) is the event's `ranks`.
+and whether it is known to be harmless. The tables lie in `trouble_ends`, `trouble_run`, `trouble_comm`,
+`trouble_launch` and `trouble_flags`; the first kind that fits names the line. Whose line it is (which stage) is the
+event's `ranks`.
 Texts read in SGLang 0.4.7 to 0.5.23; those of PyTorch, NCCL and the kernel as these print them.
 """
 
@@ -39,11 +40,12 @@ class Trouble:
 def trouble_kinds() -> tuple[TroubleKind, ...]:
     """Every kind, most specific first."""
     from ppagent.sglang.logs.trouble_comm import COMM_KINDS
+    from ppagent.sglang.logs.trouble_ends import END_KINDS
     from ppagent.sglang.logs.trouble_flags import FLAG_KINDS
     from ppagent.sglang.logs.trouble_launch import LAUNCH_KINDS
     from ppagent.sglang.logs.trouble_run import GENERIC_KINDS, RUN_KINDS
 
-    return RUN_KINDS + COMM_KINDS + LAUNCH_KINDS + FLAG_KINDS + GENERIC_KINDS
+    return END_KINDS + RUN_KINDS + COMM_KINDS + LAUNCH_KINDS + FLAG_KINDS + GENERIC_KINDS
 
 
 def find_trouble(message: str) -> Trouble | None:

@@ -6,10 +6,11 @@ COMM_KINDS: tuple[TroubleKind, ...] = (
     TroubleKind(
         id="nccl_timeout",
         severity="fatal",
-        marks=(b"Watchdog caught collective operation timeout",),
+        marks=(b"Watchdog caught collective operation", b"detected by watchdog at work", b"Timeout at NCCL work"),
         pattern=r"(?:\[Rank (?P<rank>\d+)\] )?Watchdog caught collective operation timeout: "
         r"WorkNCCL\((?:SeqNum=(?P<sequence>\d+))?(?:.*?OpType=(?P<operation>\w+))?"
-        r"(?:.*?Timeout\(ms\)=(?P<timeout_ms>\d+))?",
+        r"(?:.*?Timeout\(ms\)=(?P<timeout_ms>\d+))?"
+        r"|(?:Exception \([^)]*\)|failure) detected by watchdog at work|Timeout at NCCL work",
         note="A collective never finished. The rank that prints this waited; look for the one that fell silent first.",
     ),
     TroubleKind(

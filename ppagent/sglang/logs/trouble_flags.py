@@ -43,7 +43,7 @@ FLAG_KINDS: tuple[TroubleKind, ...] = (
         id="flag_invalid_choice",
         severity="fatal",
         marks=(b"invalid choice: ",),
-        pattern=r"argument (?P<argument>\S+): invalid choice: (?P<value>.+?) \(choose from (?P<choices>.*?)\)?$",
+        pattern=r"argument (?P<argument>\S+): invalid choice: (?P<value>.+?) \(choose from (?P<choices>[^)]*)",
         note="The installed version does not know this value.",
     ),
     TroubleKind(

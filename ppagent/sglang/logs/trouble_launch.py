@@ -6,22 +6,22 @@ LAUNCH_KINDS: tuple[TroubleKind, ...] = (
     TroubleKind(
         id="not_enough_memory",
         severity="fatal",
-        marks=(b"Not enough memory. Please", b"Not enough GPU memory for hybrid", b"state cache is too small to serve"),
-        pattern=r"Not enough (?:GPU )?memory|state cache is too small to serve",
+        marks=(
+            b"Not enough memory. Please",
+            b"Not enough GPU memory for hybrid",
+            b"state cache is too small to serve",
+            b"is larger than the profiled value -",
+        ),
+        pattern=r"Not enough (?:GPU )?memory(?:.*?mem_fraction_static=(?P<fraction>\d*\.?\d+))?"
+        r"|state cache is too small to serve|profiled value (?P<profiled_tokens>-\d+)",
         note="Weights leave no room for a KV pool at this --mem-fraction-static.",
-    ),
-    TroubleKind(
-        id="capture_failed",
-        severity="fatal",
-        marks=(b"graph failed: ", b"draft extend failed: "),
-        pattern=r"Capture (?P<what>[\w -]+?) failed: (?P<message>.*)",
-        note="Graph capture failed: no memory, or an operation that cannot be captured.",
     ),
     TroubleKind(
         id="unbalanced_memory",
         severity="error",
         marks=(b"The memory capacity is unbalanced",),
-        pattern=r"capacity is unbalanced(?:.*?(?:min_per_gpu_memory|pre_model_load_memory)=(?P<least_gib>[\d.]+))?"
+        pattern=r"(?:^(?P<raised>\w+Error): The memory )?capacity is unbalanced"
+        r"(?:.*?(?:min_per_gpu_memory|pre_model_load_memory)=(?P<least_gib>[\d.]+))?"
         r"(?:.*?local_gpu_memory=(?P<local_gib>[\d.]+))?",
         note="One GPU has much less free memory than another: another process sits on it.",
     ),
