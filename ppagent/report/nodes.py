@@ -36,7 +36,7 @@ def _away(away: Sequence[Node], found: Investigation, count: int) -> str:
     names = found.target_name.split(",")
     unread = [name for name in names if name not in ranks_of_hosts(found.facts)]
     if unread:
-        return f"{says}, since no server could be seen on {', '.join(unread)}"
+        return f"{says}, since nothing of a server could be read on {', '.join(unread)}"
     return f"{says}; name every host: ppagent diagnose {','.join((*names, *['HOST'] * len(away)))}"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ppagent.evidence.quoting import without_controls
 from ppagent.ledger import new_id
+from ppagent.targets.remote.forms import assignments
 from ppagent.targets.remote.lasting import lasting
 from ppagent.trials.container_way import container_way
 from ppagent.trials.launches import NewLaunch, node_count, why_not
@@ -88,9 +89,11 @@ def _on_every_host(nodes: Sequence[Node]) -> tuple[str, ...]:
 
 def _on_one_host(node: Node) -> tuple[str, ...]:
     """A unit's command is changed where systemd reads it, since whatever is started beside it is gone at the next
-    restart."""
-    if not node.server.unit or node.server.container:
+    restart; a process is started with the variables that it has."""
+    if node.server.container:
         return (node.launch.new,)
+    if not node.server.unit:
+        return (" ".join((*assignments(node.server), node.launch.new)),)
     machine = unit_of(node.link, node.server)
     return _unit_commands(machine, machine.planned(node.launch.argv, node.launch.env))
 

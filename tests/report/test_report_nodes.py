@@ -43,7 +43,7 @@ def test_without_the_first_node_nothing_answers_for_the_server() -> None:
 
 def test_a_host_that_was_named_and_shows_no_server_is_why_a_node_is_missing() -> None:
     told = nodes_told(found("ssh", "a,b", launched("a", 0)))
-    assert told.endswith("are not in this report, since no server could be seen on b")
+    assert told.endswith("are not in this report, since nothing of a server could be read on b")
 
 
 def test_a_recording_of_one_node_says_what_it_lacks_and_no_command() -> None:

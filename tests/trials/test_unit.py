@@ -25,7 +25,7 @@ from ppagent.trials.unit import UnitMachine, unit_of
 from ppagent.trials.unit_file import drop_in
 from ppagent.trials.unit_trouble import unit_trouble
 from ppagent.trials.way import Node, way_of
-from tests.trials.fake_engine import Over
+from tests.trials.fake_engine import FakeLink
 
 ARGV = ("/usr/bin/python3", "-m", "sglang.launch_server", "--model-path", "/models/x", "--pp-size", "4")
 GROUPS = "0::/system.slice/sglang.service"
@@ -34,12 +34,9 @@ KEPT = "/etc/systemd/system/sglang.service.d/zzz-ppagent.conf"
 
 
 @dataclass
-class FakeHost:
+class FakeHost(FakeLink):
     """A host with one unit, `sglang.service`, that systemctl starts and stops; files are a dictionary."""
 
-    kind = "ssh"
-    name = "box"
-    names = ("box",)
     uid: int = 0
     exec_start: str = " ".join(ARGV)
     type: str = "simple"
@@ -110,17 +107,6 @@ class FakeHost:
                 self.main_pid, self.state = 100 + self.starts, "active"
                 self.log += f"start {self.starts} {'with ' + '/'.join(self.loaded) if self.loaded else 'as it was'}\n"
         return 0, "", ""
-
-    # What a link does.
-    def start(self, argv: Sequence[str], *, timeout_s: float, stdin: bytes = b"") -> Any:
-        code, out, err = self.answer(argv, stdin)
-        return Over(code, out.encode(), err.encode())
-
-    def open_tcp(self, address: str, port: int, *, timeout_s: float) -> Any:
-        raise ToolError("nothing answers")
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 def server(**more: Any) -> Server:
@@ -279,7 +265,9 @@ def test_a_unit_of_a_server_over_several_hosts_is_told_by_systemctl_edit(nodes: 
 def test_all_nodes_that_were_named_are_told_with_their_own_commands_the_first_one_first() -> None:
     def node(rank: int, name: str) -> Node:
         words = (*ARGV, "--nnodes", "2", "--node-rank", str(rank))
-        running = Server(Process(100, 1, words, groups=GROUPS if rank else ""), (), 30000, "127.0.0.1")
+        env = {"NCCL_DEBUG": "INFO", "PATH": "/bin", "HF_TOKEN": "hf_0123456789abcdefghijklmn"}
+        process = Process(100, 1, words, groups=GROUPS if rank else "", env=env)
+        running = Server(process, (), 30000, "127.0.0.1")
         new = (*words, "--pp-max-micro-batch-size", "1")
         host = FakeHost()
         host.name = name
@@ -290,7 +278,7 @@ def test_all_nodes_that_were_named_are_told_with_their_own_commands_the_first_on
         lines = way_of(one.link, one.server, one.launch, (other,)).lines
         heads = [place for place, line in enumerate(lines) if line.startswith("# on ")]
         assert [lines[place] for place in heads] == ["# on a (node 0):", "# on b (node 1):"]
-        assert lines[heads[0] + 1] == first.launch.new
+        assert lines[heads[0] + 1] == f"NCCL_DEBUG=INFO {first.launch.new}"
         assert f"    ExecStart={second.launch.new}" in lines[heads[1] :]
         assert not any("node 0" in line and "--node-rank 1" in line for line in lines)
 

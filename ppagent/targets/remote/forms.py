@@ -19,13 +19,16 @@ _OF_AN_IMAGE = re.compile(r"NVIDIA_|NV_|LD_|.*_(?:VERSION|HOME|PATH|ROOT)$|PYTHO
 
 
 def launch_text(server: Server) -> str:
-    """launch.txt: the command as it runs, in shell syntax, after the assignments that were made for it. Secrets are
-    left out of these: who launches it again has them, and a mask in their place would be a wrong one."""
-    launcher = server.launcher
-    made = [(n, v) for n, v in shown_env(launcher) if not _OF_AN_IMAGE.match(n) and MASK not in v]
-    env = [f"{name}={shlex.quote(value)}" for name, value in made]
-    words = [shlex.quote(word) for word in masked_words(launcher.cmdline)]
-    return " ".join((*env, *words)) + "\n"
+    """launch.txt: the command as it runs, in shell syntax, after the assignments that were made for it."""
+    words = [shlex.quote(word) for word in masked_words(server.launcher.cmdline)]
+    return " ".join((*assignments(server), *words)) + "\n"
+
+
+def assignments(server: Server) -> tuple[str, ...]:
+    """The variables that were set for a launch, in shell syntax. Secrets are left out: who launches it again has them,
+    and a mask in their place would be a wrong one."""
+    made = [(n, v) for n, v in shown_env(server.launcher) if not _OF_AN_IMAGE.match(n) and MASK not in v]
+    return tuple(f"{name}={shlex.quote(value)}" for name, value in made)
 
 
 def environment_text(server: Server, who: str) -> str:
