@@ -4,7 +4,8 @@ import re
 
 _VERSION = re.compile(
     r"\bSGLang(?:\s*(?:==|[:=@(])\s*|[\s|-]+)(?:version\s*[:=]?\s*)?"
-    r"(?:(?:official|docker|image|container|release|build|tag|is|on|at|in|the|latest)\s+){0,3}\"?v?"
+    r"(?:(?:(?:official|docker|image|container|release|build|tag|is|on|at|in|the|latest)\s+){1,3}"
+    r"(?:v(?=\d)|(?=\d+\.\d+\.\d))|\"?v?)"  # behind words a plain decimal is no version: "SGLang at 1.2 req/s"
     r"(?P<version>\d+\.\d+(?:\.\d+)?(?:\.?(?:post|rc|dev)\d+)?)(?![\d]|\.\d|x\b|\s*(?:times|x|%))",
     re.IGNORECASE,
 )
