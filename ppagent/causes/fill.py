@@ -6,7 +6,7 @@ Readings can disagree; they are reported side by side and never averaged into on
 import math
 from dataclasses import dataclass
 
-from ppagent.causes.situation import Cites, in_flight, levels, running_per_slot, slots, stages
+from ppagent.causes.situation import Cites, Known, in_flight, levels, running_per_slot, slots, stages
 from ppagent.causes.traced import at_work
 from ppagent.evidence.facts import Facts
 
@@ -105,28 +105,34 @@ def _by_gauge(facts: Facts, ring_slots: float) -> FillReading | None:
     return FillReading("gauge", filled, possible, says, (running.evidence, *load.cites))
 
 
-def _by_tokens(facts: Facts, ring_slots: float) -> FillReading | None:
-    """Requests in flight cannot be more than the tokens held over the tokens of a prompt, so a micro-batch near that
-    bound leaves no requests for other slots. Needs nothing but the log. `#token` is global, `#running-req` is not."""
-    held, running = facts.number("decode.tokens.mean"), facts.number("decode.running_req.mean")
-    seqs, lines = facts.number("prefill.new_seq.mean"), facts.number("prefill.lines")
+def most_in_flight(facts: Facts) -> Known | None:
+    """The most requests that can be in flight: the tokens held over the tokens of a prompt, each in the mean. Needs
+    nothing but the log. None where prompts are cut in chunks, or are hardly longer than nothing."""
+    held, seqs, lines = (facts.number(f) for f in ("decode.tokens.mean", "prefill.new_seq.mean", "prefill.lines"))
     new, cached = facts.number("prefill.new_tokens"), facts.number("prefill.cached_tokens")
     chunk = facts.arg_number("chunked_prefill_size") or facts.number("start.chunked_prefill_size")
-    if not held or not running or not seqs or not lines or new is None or chunk is None:
+    if not held or not seqs or not lines or new is None or chunk is None:
         return None
     prompt = (new + (cached or 0)) / (seqs * lines)
-    if prompt < 16 or running < 2 or prompt > chunk / 2:
+    if prompt < 16 or prompt > chunk / 2:
         return None
     most = held / prompt
-    possible = min(most, ring_slots)
+    says = f"{held:.0f} tokens held at prompts of {prompt:.0f} are at most {most:.0f} requests"
+    return Known(most, facts.cite("decode.tokens.mean", "prefill.new_tokens"), says)
+
+
+def _by_tokens(facts: Facts, ring_slots: float) -> FillReading | None:
+    """A micro-batch near the most requests that can be in flight leaves none for other slots. `#token` is global,
+    `#running-req` is not."""
+    most, running = most_in_flight(facts), facts.number("decode.running_req.mean")
+    if most is None or not running or running < 2:
+        return None
+    possible = min(most.value, ring_slots)
     if possible < 2:
         return None
-    filled = min(possible, max(1.0, most / running))
-    says = (
-        f"{held:.0f} tokens held at prompts of {prompt:.0f} are at most {most:.0f} requests, "
-        f"and one micro-batch holds {running:.1f}: at most {filled:.2g} slots of {ring_slots:g}"
-    )
-    return FillReading("tokens", filled, possible, says, facts.cite("decode.tokens.mean", "prefill.new_tokens"))
+    filled = min(possible, max(1.0, most.value / running))
+    says = f"{most.says}, and one micro-batch holds {running:.1f}: at most {filled:.2g} slots of {ring_slots:g}"
+    return FillReading("tokens", filled, possible, says, most.cites)
 
 
 def _by_occupancy(facts: Facts, ring_slots: float) -> FillReading | None:

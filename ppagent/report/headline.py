@@ -53,9 +53,21 @@ def _versions(facts: Facts) -> str:
             best[fact.host] = fact
     several = {str(fact.value) for fact in best.values()}
     if len(several) < 2:
-        place = between(version)
+        place = _by_settings(facts) or between(version)
         return f"SGLang {version} ({place})" if place else f"SGLang {version}"
     return "SGLang " + ", ".join(f"{fact.value} on {host}" for host, fact in best.items()) + " (versions differ)"
+
+
+def _by_settings(facts: Facts) -> str:
+    """How the version is known where only the settings in the log tell it, as a clause; empty where it was read."""
+    version, alike = facts.get("engine.version"), facts.get("engine.alike")
+    if version is None or alike is None or alike.evidence != version.evidence:
+        return ""
+    others = [str(other) for other in facts.items("engine.alike") if other != version.value]
+    stated = {str(f.value) for f in facts.all("engine.version") if f.value is not None} - {str(version.value), *others}
+    told = [f"or {' or '.join(others)}"] if others else []
+    told += ["by the settings that its log names", *(f"{text} was stated" for text in sorted(stated))]
+    return ", ".join(told)
 
 
 def _shape(facts: Facts) -> str:

@@ -122,7 +122,27 @@ def test_a_log_alone_tells_the_fill_from_tokens_held() -> None:
     (reading,) = fill_readings(facts_of(log_only))
     assert reading.way == "tokens"
     assert reading.filled < 2
-    assert judged(cause_of("PP001"), log_only).state == "supported"
+    judgement = judged(cause_of("PP001"), log_only)
+    assert judgement.state == "supported"
+    (spread,) = judgement.cause.advise(facts_of(log_only)).remedies
+    # 680 tokens at prompts of 48 are at most 14 requests, two for each of eight slots.
+    assert spread.change.set == {"--pp-max-micro-batch-size": "2"}
+    assert "at most 14" in spread.title and "only as the most" in spread.risks[0]
+
+
+def test_a_bound_that_leaves_the_fullest_slot_as_it_is_advises_no_limit() -> None:
+    roomy = {
+        **EIGHT_STAGES,
+        "args.chunked_prefill_size": 4096,
+        "decode.tokens.mean": 6800,
+        "decode.running_req.mean": 7.9,
+        "decode.running_req.p95": 8,
+        "prefill.new_seq.mean": 1.0,
+        "prefill.lines": 100,
+        "prefill.new_tokens": 4800,
+        "prefill.cached_tokens": 0,
+    }
+    assert cause_of("PP001").advise(facts_of(roomy)).remedies == ()
 
 
 def test_no_pipeline_no_unfilled_slots() -> None:

@@ -28,3 +28,17 @@ def test_a_live_server_is_of_now_whatever_the_day_of_its_logs_last_line() -> Non
     assert headline(replace(found, target_kind="recording")).endswith("recorded 2026-05-02")
     assert headline(replace(found, target_kind="ssh")).endswith("live")
     assert "recorded" not in headline(replace(found, target_kind="local"))
+
+
+def test_a_version_that_only_the_settings_in_the_log_tell_says_so_with_its_likes_and_what_was_stated() -> None:
+    alike = {"engine.version": "0.5.10", "engine.alike": ["0.5.10", "0.5.10.post1"]}
+    told = Evidence("E1", "server.version", "server.log", alike, "", "a", "", 2)
+    found = replace(diagnosed(), evidence=(told,))
+    assert "SGLang 0.5.10 (or 0.5.10.post1, by the settings that its log names)" in headline(found)
+
+    stated = Evidence("E2", "user.stated", "incident.yaml", {"engine.version": "0.5.6"}, "", "", "", 1)
+    other = replace(diagnosed(), evidence=(told, stated))
+    assert "by the settings that its log names, 0.5.6 was stated)" in headline(other)
+
+    read = replace(diagnosed(), evidence=(told, version_of("a", "0.5.11", 3)))
+    assert "SGLang 0.5.11" in headline(read) and "settings" not in headline(read)

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 from tool_fakes import FakeTarget, box, facts_of, run
@@ -127,3 +128,22 @@ def test_a_flood_of_options_is_no_launch_command() -> None:
     target = box(launch="sglang serve m " + "--x " * 5000, version="0.5.10")
     with pytest.raises(ToolError, match="more than SGLang has flags"):
         run(Launch(), target)
+
+
+REAL_LOG = Path(__file__).parents[2] / "evals" / "incidents" / "lab-spread-pp4-0510" / "hosts" / "box" / "server.log"
+
+
+def test_where_nothing_states_the_version_the_settings_in_the_log_tell_it() -> None:
+    log = REAL_LOG.read_text(encoding="utf-8")
+    facts = facts_of(run(ServerVersion(), box(server_log=log)))
+    assert facts.text("engine.version") == "0.5.10"
+    assert facts.items("engine.alike") == ["0.5.10", "0.5.10.post1"]
+
+    stated = facts_of(run(ServerVersion(), box(server_log=log, version="0.5.11\n")))
+    assert stated.text("engine.version") == "0.5.11" and "engine.alike" not in stated
+
+
+def test_settings_that_were_cut_off_tell_no_version() -> None:
+    line = next(line for line in REAL_LOG.read_text(encoding="utf-8").splitlines() if "server_args=" in line)
+    with pytest.raises(NotRecorded, match="version was not recorded"):
+        run(ServerVersion(), box(server_log=line[:-200] + "\n"))

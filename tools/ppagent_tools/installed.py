@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from pydantic import BaseModel
 
 from ppagent.errors import NotRecorded, ToolError
-from ppagent.evidence.evidence import Finding
+from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.plugins import Grade, NoArguments, ToolContext
+from ppagent.sglang.flags.fingerprint import versions_with
 from ppagent.sglang.versions import parse_version
 from ppagent.targets.target import Artifact
+from ppagent_tools.log_reading import read_logs
 from ppagent_tools.reading import Document, document, json_object, json_spans, on_each_host
 
 _SGLANG = re.compile(r"(?im)^sglang(?:==|\s+@\s+\S*?sglang-|\s+)v?(?P<version>\d[\w.+!]*)")
@@ -17,7 +19,7 @@ _SGLANG = re.compile(r"(?im)^sglang(?:==|\s+@\s+\S*?sglang-|\s+)v?(?P<version>\d
 
 class ServerVersion:
     name = "server.version"
-    summary = "SGLang's installed version, from the package, the running server, or the list of packages."
+    summary = "SGLang's version, from the package, the running server, the packages, or the settings in its log."
     grade = Grade.READ_HOST
     provides: tuple[str, ...] = ("engine.",)
     arguments: type[BaseModel] = NoArguments
@@ -28,7 +30,8 @@ class ServerVersion:
 
 def versions(context: ToolContext, host: str) -> list[Finding]:
     """Every statement of the version on a host, the one that counts last; an artifact that is broken stands back where
-    another one answers. Raises NotRecorded where there is none."""
+    another one answers. Where nothing states it, the settings that the log names tell. Raises NotRecorded where
+    there is none."""
     findings: list[Finding] = []
     broken: list[ToolError] = []
     for read in (_packaged, _version_file, _answered):
@@ -38,6 +41,7 @@ def versions(context: ToolContext, host: str) -> list[Finding]:
             continue
         except ToolError as error:
             broken.append(error)
+    findings = findings or _by_settings(context, host)
     if not findings:
         raise broken[0] if broken else NotRecorded("SGLang's version was not recorded")
     return findings
@@ -66,6 +70,21 @@ def _answered(context: ToolContext, host: str) -> Finding:
     if not isinstance(version, str) or parse_version(version) is None:
         raise NotRecorded("the server does not say its version")
     return _version(found, version, found.text[slice(*spans["version"])] if spans else "", "/server_info", 3)
+
+
+def _by_settings(context: ToolContext, host: str) -> list[Finding]:
+    """The version by the names of the settings that the host's log prints at its start; of several versions with the
+    same settings the oldest."""
+    try:
+        log = next((each for each in read_logs(context) if each.host == host), None)
+    except ToolError:  # whoever reads the log says why it cannot be read
+        return []
+    args = log.stretch.startup.args if log is not None else None
+    alike = versions_with(args.values) if args is not None and args.complete else ()
+    if log is None or not alike:
+        return []
+    facts: dict[str, FactValue] = {"engine.version": alike[0], "engine.source": "settings in the log"}
+    return [log.finding({**facts, "engine.alike": list(alike)}, log.tap.line("args")[:400])]
 
 
 def _version(found: Document, version: str, excerpt: str, source: str, authority: int) -> Finding:
