@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import socket
 import subprocess
 import threading
@@ -110,8 +111,11 @@ def test_a_changed_key_is_another_error_with_other_advice(own_sshd: Sshd) -> Non
     before = own_sshd.known_hosts.read_text()
     error = refusal(config)
     assert "has changed" in error.wrong
-    assert f"ssh-keygen -R '[127.0.0.1]:{own_sshd.port}'" in error.advice
+    removal = f"ssh-keygen -R '[127.0.0.1]:{own_sshd.port}' -f {own_sshd.known_hosts}"
+    assert f"`{removal}`" in error.advice
     assert own_sshd.known_hosts.read_text() == before
+    subprocess.run(shlex.split(removal), check=True, capture_output=True)
+    assert own_sshd.known_hosts.read_text() == ""
 
 
 def test_a_revoked_key_is_refused_though_it_is_known(sshd: Sshd, tmp_path: Path) -> None:

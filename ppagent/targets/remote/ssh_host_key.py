@@ -1,5 +1,7 @@
 """Whether the host that answers is the one we know. A key is never accepted, only recognised."""
 
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppagent.errors import ExitStatus, UserError
@@ -40,7 +42,7 @@ def check_host_key(transport: "Transport", config: HostConfig, known: KnownHost)
         raise _refused(
             f"The key of {config.alias} has changed: it shows {mark}, which is not the key in {known.keys[0].place}.",
             "If the host was set up anew, compare the fingerprint with whoever runs it and remove the old key with "
-            f"`ssh-keygen -R '{config.known_as}'`; if not, somebody may stand in between.",
+            f"`{_removal(config, known.keys[0].place)}`; if not, somebody may stand in between.",
         )
     remark = ""
     if known.authorities:
@@ -49,6 +51,14 @@ def check_host_key(transport: "Transport", config: HostConfig, known: KnownHost)
         f"The key of {config.alias} ({mark}) is not in known_hosts.{remark}",
         f"Log in once with `ssh {config.alias}`, compare the fingerprint, and let ssh note it down.",
     )
+
+
+def _removal(config: HostConfig, place: str) -> str:
+    """The command that takes the old key out of the file that has it, which ssh-keygen must be told if it is not the
+    usual one."""
+    file = Path(place.rpartition(":")[0])
+    where = "" if file == Path("~/.ssh/known_hosts").expanduser() else f" -f {shlex.quote(str(file))}"
+    return f"ssh-keygen -R '{config.known_as}'{where}"
 
 
 def _algorithms(kind: str) -> tuple[str, ...]:
