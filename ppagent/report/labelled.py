@@ -7,7 +7,8 @@ from ppagent.report.lines import wrapped
 
 BY_HAND = "  by hand:"
 """Behind this line stand commands to copy, and nothing else."""
-_LABELLED = re.compile(r"(?P<label>  [a-z][a-z ]{0,9} {2,}|  [a-z]{10} )(?P<text>\S.*)")
+_LABELLED = re.compile(r"(?P<label>  [a-z][a-z ]{0,9} {2,}|  [a-z]{10} |[A-Z][A-Z ]*  )(?P<text>\S.*)")
+"""`  way back   ...`, or the outcome in front: `CANNOT TELL  ...`."""
 _TO_THE_LETTER = re.compile(r"\s*(?:[-+@]|the new command:|\$ )")
 _COMMAND_INDENT = 14
 """From here on a line is a command or a file's content that belongs to the step above it."""
@@ -34,6 +35,6 @@ def _fitted(line: str, width: int) -> Iterator[str]:
     labelled = _LABELLED.fullmatch(line)
     first, said = (labelled["label"], labelled["text"]) if labelled is not None else (" " * indent, line.lstrip())
     # What begins at the margin is a sentence of its own; its next lines stand as far in as the labels.
-    behind = " " * 11 if not labelled and not indent else None
+    behind = None if indent else " " * 11
     for row in wrapped(said, width, first, behind):
         yield row.text

@@ -53,7 +53,7 @@ def measure_levels(
     """Short levels for the ring's line. Raises ToolError where one gives no time between tokens."""
     if not concurrencies:
         return ()
-    say(f"levels for the forecast: C = {', '.join(map(str, concurrencies))}, {seconds:.0f} s each")
+    say(f"levels for the forecast: C = {', '.join(map(str, concurrencies))}, {seconds:.2g} s each")
     shapes = [
         replace(shape, concurrency=count, seconds=seconds, seed=shape.seed + 100 + count) for count in concurrencies
     ]

@@ -9,7 +9,7 @@ from ppagent.trials.next_run import LEVEL_SHARE, in_words, next_run, next_words
 from ppagent.trials.noise import MATTERS
 from ppagent.trials.rounds import ROUNDS
 
-DOES = "changes a setting of the running server, and puts it back"
+DOES = "changes a setting of the running server and puts it back"
 """What a live trial (grade 3) does to the server, in words."""
 
 
@@ -43,7 +43,7 @@ def live_plan(
             f"  decides    whether a difference of {margin:.0%} or more can be told from none, with 95 % confidence",
             f"  traffic    {traffic}",
             f"  takes      {_takes(about_s(seconds, len(levels), 1), about_s(seconds, len(levels), rounds))}",
-            f"  effect     {effect}; no memory, no answers",
+            f"  effect     {effect}; memory and answers stay the same",
             "  way back   the old value is put back and read back whatever happens; a note of it is written first, so "
             "that the next run can do it after a crash",
         )

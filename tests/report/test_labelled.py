@@ -27,6 +27,13 @@ def test_a_label_holds_its_column_and_the_sentence_behind_it_is_wrapped() -> Non
     ]
 
 
+def test_an_outcome_stands_out_in_front_of_its_sentence() -> None:
+    told = fitted(f"CANNOT TELL  pp_max_micro_batch_size 16 -> 2: {'the noise hides it, ' * 4}so measure longer", 80)
+    first, second = told.split("\n")
+    assert first.startswith("CANNOT TELL  pp_max_micro_batch_size 16 -> 2: the noise hides it")
+    assert second.startswith(" " * 11 + "hides it, ")
+
+
 def test_what_is_to_be_copied_stays_in_one_line() -> None:
     told = fitted(PLAN, 60).split("\n")
     for line in PLAN.split("\n"):

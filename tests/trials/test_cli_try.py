@@ -23,7 +23,7 @@ def test_without_a_yes_the_plan_is_all_that_happens(server: FakeServer, capsys: 
     assert main(["try", server.url, *SET, *QUICK]) == 4
     said = capsys.readouterr().err
     assert "16 -> 2 -> 16" in said
-    assert "it changes a setting of the running server, and puts it back, which needs a yes, or --yes 3." in said
+    assert "it changes a setting of the running server and puts it back, which needs a yes, or --yes 3." in said
     assert all(len(line) <= 80 for line in said.splitlines()[:-1])
     assert server.settings == []
     assert server.served == 0

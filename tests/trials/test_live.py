@@ -151,7 +151,7 @@ def test_the_plan_tells_what_where_how_long_and_the_way_back(server: FakeServer)
     plan = live_plan(server.url, state, 2, "own load", seconds=30, levels=(1, 4))
     for part in (
         server.url,
-        "changes a setting of the running server, and puts it back (grade 3)",
+        "changes a setting of the running server and puts it back (grade 3)",
         "16 -> 2 -> 16",
         "5% or more",
         "above 8",
