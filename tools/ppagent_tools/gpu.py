@@ -9,7 +9,8 @@ from ppagent.plugins import Grade, NoArguments, Tool, ToolContext
 from ppagent.targets.target import Artifact
 from ppagent_tools.gpu_power import power_series
 from ppagent_tools.gpu_processes import process_findings
-from ppagent_tools.gpu_rows import Sample, at_work, by_gpu, mean, read_samples, window_s
+from ppagent_tools.gpu_rows import at_work, by_gpu, mean, read_samples, window_s
+from ppagent_tools.gpu_sample import Sample
 from ppagent_tools.gpu_topology import topology_finding
 from ppagent_tools.gpu_used import of_used_cards, used_cards
 from ppagent_tools.reading import Document, document, on_each_host, tidy

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ppagent.evidence.evidence import FactValue
-from ppagent_tools.gpu_rows import Sample
+from ppagent_tools.gpu_sample import Sample
 from ppagent_tools.reading import tidy
 
 MOST_MOMENTS = 48

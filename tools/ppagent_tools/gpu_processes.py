@@ -7,7 +7,8 @@ from ppagent.errors import NotRecorded, ToolError
 from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.plugins import ToolContext
 from ppagent.targets.target import Artifact
-from ppagent_tools.gpu_rows import Sample, read_samples
+from ppagent_tools.gpu_rows import read_samples
+from ppagent_tools.gpu_sample import Sample
 from ppagent_tools.processes import read_processes, server_processes
 from ppagent_tools.reading import CsvRow, Document, csv_rows, document, number
 

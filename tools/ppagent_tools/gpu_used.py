@@ -7,7 +7,7 @@ from ppagent.errors import ToolError
 from ppagent.plugins import ToolContext
 from ppagent.targets.target import Artifact
 from ppagent_tools.gpu_processes import card_indices, first_moment, server_cards
-from ppagent_tools.gpu_rows import Sample
+from ppagent_tools.gpu_sample import Sample
 
 _VISIBLE = re.compile(r"\bCUDA_VISIBLE_DEVICES=[\"']?([\w,-]+)")
 _IN_ORDER = re.compile(r"\bCUDA_DEVICE_ORDER=[\"']?PCI_BUS_ID\b")
