@@ -19,7 +19,10 @@ _STANDING = (
     "memory.total", "clocks.max.sm", "pcie.link.gen.max", "pcie.link.width.max",
 )  # fmt: skip
 """Columns that hold for the whole time that rows of another command cover."""
-_AROUND = re.compile(r"(?:\S*[$#] ?)?(?:nvidia-smi(?: -{0,2}[\w.=,-]+)*|\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4})\s*")
+_AROUND = re.compile(
+    r"(?:\S*[$#] ?)?nvidia-smi(?: (?:-[\w=.,-]+|topo|dmon|pmon|nvlink|\d+|[pucvmet]{1,7}))*\s*"
+    r"|\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4}\s*"
+)
 """The command that printed it, and the time above the table."""
 
 

@@ -165,6 +165,14 @@ def test_a_header_is_known_by_any_column_of_a_query(header: str) -> None:
     assert read_pasted(f"{header}\n{line}\n").text("pasted", Artifact.GPUS) == f"{header}\n{line}\n"
 
 
+def test_the_command_and_the_time_above_are_nobodys_words_and_a_sentence_is() -> None:
+    first = "|   0  NVIDIA H200                    On  |   00000000:03:00.0 Off |                    0 |"
+    second = "| N/A   33C    P0            115W /  700W |  124585MiB / 143771MiB |      0%      Default |"
+    above = "root@box:~# nvidia-smi\nThu Jan 30 05:00:03 2025       \n"
+    text = f"{above}{HEAD}{first}\n{second}\n{END}$ nvidia-smi dmon -s pucvt -c 30\nnvidia-smi shows 0\n"
+    assert read_pasted(text).words == "nvidia-smi shows 0"
+
+
 def test_words_with_as_many_commas_are_no_row() -> None:
     text = "index, power.draw [W]\n0, 85.00 W\nI have 8 of them, slow\n"
     assert [row["index"] for row in rows(text)] == ["0"]
@@ -353,3 +361,19 @@ def test_the_matrix_of_peer_access_is_no_topology() -> None:
 @pytest.mark.bench
 def test_the_time_for_hostile_output_grows_with_its_length(filler: str) -> None:
     assert growth(read_pasted, filler, 50_000) < LINEAR
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[  157.5] nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 20034, Fatal, Link 30 LTSSM Fault Up",
+        "6月 28 02:52:53 gpu-box kernel: NVRM: GPU 0000:c2:00.0: GPU has fallen off the bus.",
+        "[    9.1] {1}[Hardware Error]: event severity: recoverable",
+        "[    3.2] EDAC MC0: 1 UE memory read error on CPU_SrcID#0_MC#0",
+        "[    1.0] iommu: Default domain type: Translated",
+    ],
+)
+def test_lines_of_the_kernel_log_are_known_by_more_than_the_driver(line: str) -> None:
+    pasted = read_pasted(f"My server hangs.\n{line}\n")
+    assert pasted.text("pasted", Artifact.DMESG) == f"{line}\n"
+    assert pasted.words == "My server hangs."
