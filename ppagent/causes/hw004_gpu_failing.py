@@ -61,7 +61,8 @@ class GpuFailing:
         names = ("host.xid", "trouble.xid", "trouble.cuda_error", "host.kernel_trouble", "gpu.count", "gpu.lost")
         cites = facts.cite(*names)
         lost = [gpu_of(card) for card in every(facts, "gpu.lost")[0]]
-        sick = sorted({gpu for gpu in (*lost, *(gpu for _, gpu in xids(facts))) if gpu})
+        own = [gpu for code, gpu in xids(facts) if code in HARDWARE_XIDS]
+        sick = sorted({gpu for gpu in (*lost, *own) if gpu})
         where = f"GPU {', '.join(sick)}" if sick else "the card that the kernel log (dmesg) names"
         remedy = Remedy(
             self.id,

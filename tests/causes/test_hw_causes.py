@@ -158,6 +158,15 @@ def test_an_illegal_address_is_a_program_s_fault() -> None:
     assert judgement.state not in ("supported", "refuted")
 
 
+def test_only_the_card_whose_own_fault_it_is_is_taken_out() -> None:
+    events: list[FactValue] = [
+        {"gpu": "0000:01:00", "code": 31, "text": "pid=4242, name=python3"},
+        {"gpu": "0000:9b:00", "code": 119, "text": "Timeout after 6s of waiting for RPC response from GPU4 GSP!"},
+    ]
+    title = HW004.advise(facts_of({"host.xid": events})).remedies[0].title
+    assert "0000:9b:00" in title and "0000:01:00" not in title
+
+
 @pytest.mark.parametrize(
     ("code", "text"),
     [
