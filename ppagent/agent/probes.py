@@ -5,7 +5,14 @@ from collections import defaultdict
 
 from ppagent.agent.board import Board, Hypothesis, cleared, health_lacks, seen_at_work
 from ppagent.causes.cause import Probe
-from ppagent.causes.ends import CAUSES_OF_NO_START, end_of, questions_of_a_dead_server, stopped_at_start, told_of_an_end
+from ppagent.causes.ends import (
+    CAUSES_OF_NO_START,
+    end_of,
+    questions_of_a_dead_server,
+    stopped_at_start,
+    told_of_an_end,
+    unexplained_end,
+)
 from ppagent.evidence.facts import Facts
 
 GRADE_COST = {0: 1.0, 1: 2.0, 2: 4.0, 3: 32.0, 4: 128.0, 5: 1024.0}
@@ -33,7 +40,7 @@ def next_probes(board: Board, facts: Facts | None = None, limit: int = MOST_PROB
     uncertainty removed per grade first, each tool once. Where nothing seen is wrong, what health lacks comes first; of
     a server that ended with an error no cause explains, what would explain that error, and nothing it cannot answer."""
     gone = questions_of_a_dead_server(facts) if facts is not None else frozenset()
-    lacking = _first_of_all(board, facts) if facts is not None and not board.faults else ()
+    lacking = _first_of_all(board, facts) if facts is not None else ()
     worth: dict[str, float] = defaultdict(float)
     best: dict[str, tuple[float, Probe]] = {}
     for hypothesis in _askable(board, facts):
@@ -57,6 +64,9 @@ def _askable(board: Board, facts: Facts | None) -> tuple[Hypothesis, ...]:
 
 def _first_of_all(board: Board, facts: Facts) -> tuple[Probe, ...]:
     """What would explain how the server ended, else what health lacks."""
+    if board.faults:
+        unexplained = unexplained_end(facts, [h.cause_id for h in board.supported])
+        return unexplained.probes if unexplained is not None else ()
     end = end_of(facts)
     if end is not None and (end.fatal or not seen_at_work(facts)):
         return end.probes

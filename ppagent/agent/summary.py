@@ -14,7 +14,7 @@ from ppagent.agent.board import (
 )
 from ppagent.agent.probe_words import how_to_see, look_of
 from ppagent.causes.cause import Observation, Probe
-from ppagent.causes.ends import End, end_of, stopped_at_start
+from ppagent.causes.ends import End, end_of, stopped_at_start, unexplained_end
 from ppagent.causes.sighting import came_up
 from ppagent.changes.proposal import Plan
 from ppagent.evidence.facts import Facts
@@ -29,7 +29,7 @@ def summary_of(verdict: Verdict, board: Board, facts: Facts, plan: Plan, probes:
     """The verdict in plain words."""
     match verdict:
         case "diagnosed":
-            return _diagnosed(in_plan_order(board.supported, plan))
+            return _besides(board, facts) + _diagnosed(in_plan_order(board.supported, plan))
         case "healthy":
             return _healthy(board, facts)
         case "not_enough_evidence":
@@ -86,6 +86,15 @@ def _not_enough(board: Board, facts: Facts, probes: Sequence[Probe]) -> str:
     return f"{undecided}{known} Look next at {look_of(probes[0].tool).at}: {probes[0].why} ({how_to_see(probes[0])})."
 
 
+def _besides(board: Board, facts: Facts) -> str:
+    """The end of a server that nothing found explains: it goes first, lest a cause of slowness be taken for it."""
+    end = unexplained_end(facts, [h.cause_id for h in board.supported])
+    if end is None:
+        return ""
+    means = f": {end.means}" if end.means else ""
+    return f"The server ended with {end.says}{_in(end.cites)}{means}. What follows does not explain that. "
+
+
 def _in(cites: Sequence[str]) -> str:
     return f" [{' '.join(cites)}]" if cites else ""
 
@@ -94,7 +103,7 @@ def _ended(end: End) -> str:
     """The error that the log shows, where no cause on the list explains it."""
     means = f": {end.means}" if end.means else ""
     ended = "The server ended with" if end.fatal else "The log shows"
-    return f"{ended} {end.says} [{' '.join(end.cites)}]{means}. What is known does not decide why."
+    return f"{ended} {end.says}{_in(end.cites)}{means}. What is known does not decide why."
 
 
 def _shown(hypothesis: Hypothesis) -> str:

@@ -5,6 +5,7 @@ question about speed that nothing can answer any more.
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from ppagent.causes.cause import Probe
@@ -68,6 +69,14 @@ def end_of(facts: Facts) -> End | None:
         meaning.probes if meaning is not None else _probes_for(kind),
         facts.flag("log.ended_by_error") is True,
     )
+
+
+def unexplained_end(facts: Facts, supported: Collection[str]) -> End | None:
+    """How the server ended, where it did and none of the causes with these ids can end one."""
+    end = end_of(facts)
+    if end is None or not end.fatal or CAUSES_OF_NO_START.intersection(supported):
+        return None
+    return None if "KV001" in supported and trouble(facts, "retract_failed") is not None else end
 
 
 def _unnamed(facts: Facts) -> End | None:

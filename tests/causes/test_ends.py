@@ -134,3 +134,16 @@ def test_errors_of_the_surroundings_are_told_from_errors_of_the_server(error: st
     end = end_of(facts_of(died_of(error, "exception")))
     assert end is not None
     assert means in end.means
+
+
+def test_a_cause_of_slowness_is_not_told_as_the_reason_of_a_crash() -> None:
+    slow: dict[str, FactValue] = {"launch.disable_cuda_graph": True, "launch.command": "--disable-cuda-graph"}
+    crash = died_of("IndexError: list index out of range", "exception", **{"decode.lines": 30})
+    facts = facts_of(slow | crash)
+    board = compute_board(facts)
+    assert [h.cause_id for h in board.supported] == ["CG001"]
+    said = summary(slow | crash)
+    assert said.startswith("The server ended with `IndexError: list index out of range` [log]. What follows does not")
+    assert next_probes(board, facts)[0].why.startswith("version, arguments and the last step")
+    explained = slow | crash | {"trouble.draft_is_target": 1, "launch.speculative_algorithm": "EAGLE3"}
+    assert "What follows does not explain" not in summary(explained)
