@@ -35,8 +35,10 @@ def excerpt(report: str) -> str:
 
 
 def first_sight(text: str) -> str:
-    """How many incidents passed that were written without sight of the rules, when they were first run."""
-    batches = json.loads(text)["batches"]
+    """How many incidents passed that were written without sight of the rules, when they were first run; and of those
+    that were chosen because the rules failed on their like."""
+    kept = json.loads(text)["batches"]
+    batches = [batch for batch in kept if "chosen" not in batch]
     each = "; then ".join(f"{batch['passed']} of {batch['written']}" for batch in batches)
     lowest = min(batch["passed"] / batch["written"] for batch in batches)
     written = sum(batch["written"] for batch in batches)
@@ -46,6 +48,9 @@ def first_sight(text: str) -> str:
         f"something nearer to the lowest share ({lowest:.2f}) on an incident that nobody has recorded yet, and send it "
         "in."
     )
+    for batch in kept:
+        if "chosen" in batch:
+            text += f" {batch['written']} more are {batch['chosen']}: {batch['passed']} passed."
     return fill(text, 118) + "\n"
 
 
