@@ -68,11 +68,10 @@ def proposed(incident: Path) -> Iterator[Proposed]:
     """The launch as it was, and every new one that a diagnosis proposes."""
     from ppagent.agent.investigation import investigate
     from ppagent.brains.brain import brain_of
-    from ppagent.changes.commands import Installed
+    from ppagent.changes.commands import Installed, refusals
     from ppagent.changes.plan import make_plan
     from ppagent.plugins import discover
     from ppagent.sglang.launch.command import parse_launch
-    from ppagent.sglang.legality.check import check
     from ppagent.targets.open import open_target
 
     found = investigate(open_target(str(incident)), discover(), brain=brain_of("rules"), planner=make_plan)
@@ -83,15 +82,7 @@ def proposed(incident: Path) -> Iterator[Proposed]:
     commands |= {f"{p.id} {p.kind}": p.command for p in found.plan.proposals if p.kind == "relaunch" and p.command}
     for name, text in commands.items():
         launch = parse_launch(text, installed.catalogue)
-        problems = check(
-            launch,
-            installed.version,
-            installed.catalogue,
-            model_architectures=installed.architectures,
-            num_layers=installed.layers,
-            gpu=installed.gpu,
-        )
-        refused = "; ".join(problem.says for problem in problems if problem.kind == "refused")
+        refused = "; ".join(problem.says for problem in refusals(launch, installed))
         words = tuple(UNTOLD if word.opaque else word.value for word in launch.site.arguments)
         yield Proposed(incident.name, name, installed.catalogue.version, words, refused)
 

@@ -19,6 +19,7 @@ from ppagent.sglang.launch.edit import edit_launch
 from ppagent.sglang.launch.others import other_commands
 from ppagent.sglang.launch.site import NoLaunchCommand
 from ppagent.sglang.legality.check import check
+from ppagent.sglang.legality.problem import Problem
 from ppagent.sglang.versions import at_least, parse_version
 
 MOST_NAMED = 3
@@ -172,12 +173,13 @@ def _refusal(command: str, installed: Installed) -> str:
     """Why the new launch would be refused where the old one was not for the same reason; empty where it would not."""
     if installed.catalogue is None or installed.launch is None:
         return ""
-    old = {problem.says for problem in _refused(installed.launch, installed)}
-    new = _refused(parse_launch(command, installed.catalogue), installed)
+    old = {problem.says for problem in refusals(installed.launch, installed)}
+    new = refusals(parse_launch(command, installed.catalogue), installed)
     return next((problem.says for problem in new if problem.says not in old), "")
 
 
-def _refused(launch: LaunchCommand, installed: Installed):  # type: ignore[no-untyped-def]
+def refusals(launch: LaunchCommand, installed: Installed) -> list[Problem]:
+    """Why the installed version would refuse a launch that was read with its flags; empty where it would not."""
     problems = check(
         launch,
         installed.version,

@@ -12,22 +12,11 @@ from typing import Protocol, TextIO
 
 from ppagent.chat.glyphs import fitting
 from ppagent.chat.keys import hushed
-from ppagent.report.lines import Line, Tone
+from ppagent.report.lines import STYLES, Line
 from ppagent.report.plain import plain_command
 
 NARROWEST, WIDEST = 36, 100
 """Columns that text is wrapped to, however narrow or wide the terminal is."""
-
-STYLES: dict[Tone, str] = {
-    "plain": "",
-    "title": "bold",
-    "verdict": "bold",
-    "heading": "bold cyan",
-    "good": "green",
-    "bad": "red",
-    "dim": "dim",
-    "command": "bold",
-}
 
 
 class Screen(Protocol):

@@ -3,6 +3,7 @@
 import sys
 
 from ppagent.agent.approvals import GRADE_MEANS, Request
+from ppagent.cli.common import says_yes
 from ppagent.report.plain import plain, plain_command
 
 
@@ -11,14 +12,8 @@ def ask_person(request: Request) -> bool:
     sys.stderr.write(
         f"\n{request.tool} (grade {request.grade}: {GRADE_MEANS[request.grade]})\n"
         f"{_indented(request.does)}\n  asked because {plain(request.why)}\n"
-        "  allow it? [y]es, [n]o: "
     )
-    sys.stderr.flush()
-    try:
-        return sys.stdin.readline().strip().lower() in ("y", "yes")
-    except KeyboardInterrupt:
-        sys.stderr.write("no\n")
-        return False
+    return says_yes("  allow it? [y]es, [n]o: ")
 
 
 def _indented(text: str) -> str:

@@ -86,6 +86,17 @@ def somebody_there() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
+def says_yes(question: str) -> bool:
+    """Whether the person at the terminal types yes. Ctrl-C and the end of the input mean no, and end nothing else."""
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    try:
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+    except KeyboardInterrupt:
+        sys.stderr.write("no\n")
+        return False
+
+
 def note(sentence: str) -> None:
     """A remark beside the output: on the standard error, so that the output stays a document."""
     from ppagent.evidence.masking import mask

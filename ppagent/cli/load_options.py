@@ -8,7 +8,7 @@ from typing import TypeVar
 from ppagent.bench.control import Control
 from ppagent.bench.prompts import Span, parse_span, read_prompts
 from ppagent.bench.session import PromptSource, measure_words
-from ppagent.bench.shape import DEFAULT_INPUT, DEFAULT_OUTPUT
+from ppagent.bench.shape import DEFAULT_INPUT, DEFAULT_OUTPUT, Shape
 from ppagent.cli.common import PORT, NumberFrom
 from ppagent.errors import UserError
 from ppagent.sglang.server_info import whole
@@ -30,6 +30,18 @@ def add_load_arguments(parser: argparse.ArgumentParser) -> None:
         default=1,
         metavar="N",
         help="the same number gives the same lengths and words (1)",
+    )
+
+
+def trial_shape(args: argparse.Namespace, concurrency: int) -> Shape:
+    """The load of a trial at so many requests in flight."""
+    return Shape(
+        concurrency=concurrency,
+        think_s=args.think_time,
+        input_tokens=args.input_len,
+        output_tokens=args.output_len,
+        seed=args.seed,
+        seconds=args.seconds,
     )
 
 

@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from ppagent.cli.common import NumberFrom, note, somebody_there
+from ppagent.cli.common import NumberFrom, note, says_yes, somebody_there
 from ppagent.cli.load_options import LIVE_HELP, add_load_arguments
 from ppagent.errors import ExitStatus, UserError
 
@@ -129,13 +129,7 @@ def agreed(plan: str, grade: int, yes: int) -> bool:
         return True
     if not somebody_there():
         return False
-    sys.stderr.write("do it? [y]es, [n]o: ")
-    sys.stderr.flush()
-    try:
-        return sys.stdin.readline().strip().lower() in ("y", "yes")
-    except KeyboardInterrupt:
-        sys.stderr.write("no\n")
-        return False
+    return says_yes("do it? [y]es, [n]o: ")
 
 
 def blocked(why: str) -> ExitStatus:

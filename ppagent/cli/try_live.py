@@ -10,7 +10,7 @@ from ppagent.bench.reach import Reached
 from ppagent.bench.session import PromptSource
 from ppagent.bench.shape import Shape
 from ppagent.cli.common import note
-from ppagent.cli.load_options import prompt_source
+from ppagent.cli.load_options import prompt_source, trial_shape
 from ppagent.errors import ExitStatus, ToolError, UserError
 from ppagent.evidence.digits import whole_number
 from ppagent.report.labelled import fitted
@@ -109,14 +109,7 @@ def _trial(args: argparse.Namespace, reached: Reached, new: int) -> Trial:
     state = read_limit(reached.control)
     check_change(state, new)
     concurrency = args.concurrency or max(2, state.stages)
-    shape = Shape(
-        concurrency=concurrency,
-        think_s=args.think_time,
-        input_tokens=args.input_len,
-        output_tokens=args.output_len,
-        seed=args.seed,
-        seconds=args.seconds,
-    )
+    shape = trial_shape(args, concurrency)
     levels = () if args.observe or args.no_forecast else levels_below(concurrency)
     return Trial(reached, state, new, shape, args.seconds, args.observe, levels)
 

@@ -130,14 +130,6 @@ def _carry_out(args: argparse.Namespace, case: Case, prepare: Prepare) -> Relaun
 
 
 def _shape(args: argparse.Namespace, control: Control) -> Shape:
-    from ppagent.cli.load_options import default_concurrencies
+    from ppagent.cli.load_options import default_concurrencies, trial_shape
 
-    concurrency = args.concurrency or max(2, default_concurrencies(control)[-1])
-    return Shape(
-        concurrency=concurrency,
-        think_s=args.think_time,
-        input_tokens=args.input_len,
-        output_tokens=args.output_len,
-        seed=args.seed,
-        seconds=args.seconds,
-    )
+    return trial_shape(args, args.concurrency or max(2, default_concurrencies(control)[-1]))

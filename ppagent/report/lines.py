@@ -7,6 +7,18 @@ from typing import Literal
 
 Tone = Literal["plain", "title", "verdict", "heading", "good", "bad", "dim", "command"]
 
+STYLES: dict[Tone, str] = {
+    "plain": "",
+    "title": "bold",
+    "verdict": "bold",
+    "heading": "bold cyan",
+    "good": "green",
+    "bad": "red",
+    "dim": "dim",
+    "command": "bold",
+}
+"""What a terminal that has colours shows a tone in, as rich names it."""
+
 
 @dataclass(frozen=True)
 class Line:

@@ -5,20 +5,9 @@ import sys
 from typing import TextIO
 
 from ppagent.report.document import Document
-from ppagent.report.lines import Tone
+from ppagent.report.lines import STYLES
 from ppagent.report.room import columns
 from ppagent.report.text import WIDEST, as_text, text_lines
-
-STYLES: dict[Tone, str] = {
-    "plain": "",
-    "title": "bold",
-    "verdict": "bold",
-    "heading": "bold cyan",
-    "good": "green",
-    "bad": "red",
-    "dim": "dim",
-    "command": "bold",
-}
 
 
 def print_report(document: Document, stream: TextIO | None = None) -> None:

@@ -17,7 +17,7 @@ from ppagent.targets.live_host import LiveHost
 from ppagent.targets.remote.link import Running
 from ppagent.targets.remote.local_link import LocalLink
 from tests.fixtures.fake_server import PACKAGE, FakeServer
-from tests.fixtures.sshd import MISSING, Sshd, free_port
+from tests.fixtures.sshd import Sshd, free_port, running
 from tests.sglang.source_samples import package, server_args
 
 LIMIT = "--pp-max-micro-batch-size"
@@ -176,11 +176,8 @@ def patched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeServer]:
 
 @pytest.fixture(scope="module")
 def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
-    if MISSING:
-        pytest.skip(MISSING)
-    server = Sshd(tmp_path_factory.mktemp("sshd")).start()
-    yield server
-    server.stop()
+    with running(tmp_path_factory.mktemp("sshd")) as server:
+        yield server
 
 
 @pytest.fixture(params=["local", "ssh://box"])

@@ -9,16 +9,13 @@ from ppagent.targets.remote.address import Address
 from ppagent.targets.remote.link import Link
 from ppagent.targets.remote.local_link import LocalLink
 from tests.fixtures.fake_server import FakeServer
-from tests.fixtures.sshd import MISSING, Sshd
+from tests.fixtures.sshd import MISSING, Sshd, running
 
 
 @pytest.fixture(scope="session")
 def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
-    if MISSING:
-        pytest.skip(MISSING)
-    server = Sshd(tmp_path_factory.mktemp("sshd")).start()
-    yield server
-    server.stop()
+    with running(tmp_path_factory.mktemp("sshd")) as server:
+        yield server
 
 
 @pytest.fixture

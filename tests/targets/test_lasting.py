@@ -11,16 +11,13 @@ from ppagent.targets.remote.lasting import lasting
 from ppagent.targets.remote.link import LinkLost, run
 from ppagent.targets.remote.local_link import LocalLink
 from ppagent.targets.remote.ssh_link import SshLink
-from tests.fixtures.sshd import MISSING, Sshd
+from tests.fixtures.sshd import Sshd, running
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Sshd]:
-    if MISSING:
-        pytest.skip(MISSING)
-    server = Sshd(tmp_path / "sshd").start()
-    yield server
-    server.stop()
+    with running(tmp_path / "sshd") as server:
+        yield server
 
 
 def test_a_command_after_the_connection_was_cut_is_run_over_a_new_one(

@@ -28,7 +28,7 @@ from ppagent.targets.remote.link import run, speaks_of_loss
 from ppagent.targets.remote.ssh_link import SshLink
 from tests.fixtures.fake_server import FakeServer
 from tests.fixtures.relay import Relay
-from tests.fixtures.sshd import MISSING, Sshd, processes
+from tests.fixtures.sshd import Sshd, processes, running
 
 SHORT = Windows(cpu_s=0.1, gpu_s=0.2, scrapes=2, scrape_gap_s=0.05)
 
@@ -50,12 +50,9 @@ class Far:
 
 @pytest.fixture(scope="module")
 def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
-    if MISSING:
-        pytest.skip(MISSING)
-    server = Sshd(tmp_path_factory.mktemp("sshd")).start()
-    server.known_hosts.write_text(f"box {server.known_hosts.read_text().split(' ', 1)[1]}")
-    yield server
-    server.stop()
+    with running(tmp_path_factory.mktemp("sshd")) as server:
+        server.known_hosts.write_text(f"box {server.known_hosts.read_text().split(' ', 1)[1]}")
+        yield server
 
 
 @pytest.fixture

@@ -13,22 +13,19 @@ from ppagent.targets.remote.link import End, Ran, run
 from ppagent.targets.remote.sections import run_sections
 from ppagent.targets.remote.ssh_door import MOST_HELD, Door
 from ppagent.targets.remote.ssh_link import SshLink
-from tests.fixtures.sshd import MISSING, Sshd
+from tests.fixtures.sshd import Sshd, running
 
 GOES_ON = 'eval "$SSH_ORIGINAL_COMMAND"'
 
 
 def through(root: Path, startup: str, *commands: list[str], timeout_s: float = 20) -> list[Ran]:
     """Commands run one after the other by a host whose shell does `startup` first."""
-    if MISSING:
-        pytest.skip(MISSING)
-    server = Sshd(root, extra=(f"ForceCommand {startup}",)).start()
-    link = SshLink.to(Address("box"), config=server.ssh_config())
-    try:
-        return [run(link, command, timeout_s=timeout_s) for command in commands]
-    finally:
-        link.close()
-        server.stop()
+    with running(root, f"ForceCommand {startup}") as server:
+        link = SshLink.to(Address("box"), config=server.ssh_config())
+        try:
+            return [run(link, command, timeout_s=timeout_s) for command in commands]
+        finally:
+            link.close()
 
 
 def test_what_a_startup_file_prints_is_no_part_of_a_commands_output(tmp_path: Path) -> None:

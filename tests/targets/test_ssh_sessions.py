@@ -16,19 +16,16 @@ from ppagent.targets.remote.link import End, LinkLost, Ran, run
 from ppagent.targets.remote.ssh_door import waiting
 from ppagent.targets.remote.ssh_link import SshLink
 from ppagent.targets.remote.ssh_sessions import MOST_CHANNELS
-from tests.fixtures.sshd import MISSING, Sshd, processes
+from tests.fixtures.sshd import Sshd, processes, running
 
 
 def linked(root: Path, *lines: str) -> Iterator[tuple[Sshd, SshLink]]:
-    if MISSING:
-        pytest.skip(MISSING)
-    server = Sshd(root / "sshd", extra=lines).start()
-    link = SshLink.to(Address("box"), config=server.ssh_config())
-    try:
-        yield server, link
-    finally:
-        link.close()
-        server.stop()
+    with running(root / "sshd", *lines) as server:
+        link = SshLink.to(Address("box"), config=server.ssh_config())
+        try:
+            yield server, link
+        finally:
+            link.close()
 
 
 @pytest.fixture

@@ -20,14 +20,33 @@ def recorded(name: str) -> dict[str, Any]:
     return dict(json.loads((FOLDER / f"{name}.json").read_text()))
 
 
-@dataclass
-class FakeEngine:
-    """Containers by id. `unlike`: a setting that the engine sets otherwise in what it makes."""
+class FakeLink:
+    """A link to the host called `box`, whose commands `answer` answers."""
 
-    program: str = "docker"
     kind = "ssh"
     name = "box"
     names = ("box",)
+
+    def answer(self, argv: Sequence[str], stdin: bytes) -> tuple[int, str, str]:
+        """The exit status, what is written, and what is complained of."""
+        raise NotImplementedError
+
+    def start(self, argv: Sequence[str], *, timeout_s: float, stdin: bytes = b"") -> Any:
+        code, out, err = self.answer(argv, stdin)
+        return Over(code, out.encode(), err.encode())
+
+    def open_tcp(self, address: str, port: int, *, timeout_s: float) -> Any:
+        raise ToolError("nothing answers")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@dataclass
+class FakeEngine(FakeLink):
+    """Containers by id. `unlike`: a setting that the engine sets otherwise in what it makes."""
+
+    program: str = "docker"
     policies_change: bool = True
     unlike: str = ""
     start_fails: bool = False
@@ -147,16 +166,6 @@ class FakeEngine:
             case _:
                 return 1, "", f"unknown command: {deed}"
         return 0, f"{there}\n", ""
-
-    def start(self, argv: Sequence[str], *, timeout_s: float, stdin: bytes = b"") -> Any:
-        code, out, err = self.answer(argv, stdin)
-        return Over(code, out.encode(), err.encode())
-
-    def open_tcp(self, address: str, port: int, *, timeout_s: float) -> Any:
-        raise ToolError("nothing answers")
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 def _label(container: dict[str, Any], name: str) -> str:
