@@ -354,3 +354,9 @@ def test_cuda_counts_unlike_cards_its_own_way(environment: str, cards: str) -> N
     """The fastest first, so that a display card that is 0 to nvidia-smi is the last."""
     text = "index,name,power.draw\n0,T400,12\n1,RTX,99\n2,RTX,99\n3,RTX,99\n"
     assert "".join(facts_of(run(Samples(), box(gpus=text, environment=environment))).numbers("gpu.power_w")) == cards
+
+
+def test_ranks_are_those_of_the_server_that_is_meant() -> None:
+    other = "4,90,sglang::scheduler_TP0,90480\n5,91,sglang::scheduler_TP1,90478\n"
+    facts = facts_of(run(Processes(), box(gpu_processes=SHARED_HOST + other, processes=TWO)))
+    assert facts.table("gpu.ranks") == {"0": "TP0", "1": "TP1"}

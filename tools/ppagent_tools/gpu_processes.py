@@ -32,8 +32,8 @@ def process_findings(context: ToolContext, host: str) -> list[Finding]:
     if len(found.text.strip().splitlines()) == 1 and "pid" in found.text:
         return [found.finding({"gpu.foreign_processes": []}, found.text.strip())]
     rows = csv_rows(found, _column)
-    indices = card_indices(context, host)
-    findings = _foreign(found, rows, _own_pids(context, host), indices) + _ranks(found, rows, indices)
+    indices, own = card_indices(context, host), _own_pids(context, host)
+    findings = _foreign(found, rows, own, indices) + _ranks(found, _server_rows(rows, own), indices)
     if not findings:
         raise NotRecorded(f"{found.place}: whose processes these are is hidden, as a container hides them")
     return findings
