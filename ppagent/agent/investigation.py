@@ -25,6 +25,7 @@ from ppagent.evidence.facts import Facts
 from ppagent.evidence.masking import mask
 from ppagent.plugins import Grade, ToolContext, ToolSource
 from ppagent.sessions import FIRST_KIND, Recorder, Unrecorded, new_session
+from ppagent.targets.named import Named
 from ppagent.targets.target import Target
 
 Status = Literal["finished", "budget_used_up", "cancelled"]
@@ -53,6 +54,8 @@ class Investigation:
     cost: Cost
     contribution: Contribution = NOTHING
     """What the brain adds in its own words."""
+    target_words: str = ""
+    """A live target as words of a command line; empty for another."""
 
     @property
     def facts(self) -> Facts:
@@ -138,14 +141,14 @@ def _resume(answer: bool) -> Any:
 
 
 def _result(loop: _Loop, status: Status) -> Investigation:
-    desk, state = loop.desk, loop.state
+    desk, state, target = loop.desk, loop.state, loop.desk.context.target
     board, facts, plan = desk.board(), desk.facts(), desk.propose()
     verdict, probes = desk.verdict(), next_probes(board, facts)
     added = desk.brain.contribution(board, facts) if isinstance(desk.brain, Contributes) else NOTHING
     found = Investigation(
         session=loop.session,
-        target_kind=desk.context.target.kind,
-        target_name=desk.context.target.name,
+        target_kind=target.kind,
+        target_name=target.name,
         brain=desk.brain.name,
         question=desk.question or facts.text("stated.question") or "",
         status=status,
@@ -160,6 +163,7 @@ def _result(loop: _Loop, status: Status) -> Investigation:
         denied=tuple(state["denied"]),
         cost=desk.cost(state),
         contribution=added,
+        target_words=target.words if isinstance(target, Named) else "",
     )
     desk.recorder.write("end", **tail_of(found))
     return found

@@ -20,7 +20,7 @@ def next_command(found: Investigation) -> tuple[str, str]:
             return "ppagent bench ssh://HOST", f"measures the server under one load after another; {ON_THE_SERVER}"
         paste = PASTE_MORE if found.target_name == PASTED else ""
         return "ppagent diagnose ssh://HOST", f"{_when(found)}: it {READS}; {ON_THE_SERVER}{paste}"
-    where = "local" if found.target_kind == "local" else f"ssh://{found.target_name}"
+    where = words_of(found)
     if _first_tool(found).startswith("bench"):
         return f"ppagent bench {where}", "measures the server under one load after another; asks before it begins"
     if found.next_probes and found.next_probes[0].grade == 3:
@@ -32,6 +32,13 @@ def _when(found: Investigation) -> str:
     """A server without load shows nothing of what makes it slow, and one that ended shows nothing at all."""
     end = end_of(found.facts)
     return "once the server runs again" if end is not None and end.fatal else "while the usual load is on"
+
+
+def words_of(found: Investigation) -> str:
+    """A live target as a command names it once more: as the user did, with user and port."""
+    if found.target_words:
+        return found.target_words
+    return "local" if found.target_kind == "local" else f"ssh://{found.target_name}"
 
 
 def in_words(grade: int) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from ppagent.agent.investigation import Investigation
 from ppagent.causes.deployment import Node, deployment, ranks_of_hosts
 from ppagent.evidence.facts import Facts
+from ppagent.report.next_command import words_of
 
 _NOT_APART = "null"
 """`--disaggregation-mode` of a server that does both (its default)."""
@@ -33,11 +34,12 @@ def _away(away: Sequence[Node], found: Investigation, count: int) -> str:
         says += ", and neither are the server's settings and load, for which node 0 alone answers"
     if found.target_kind == "recording":
         return says
-    names = found.target_name.split(",")
-    unread = [name for name in names if name not in ranks_of_hosts(found.facts)]
+    unread = [name for name in found.target_name.split(",") if name not in ranks_of_hosts(found.facts)]
     if unread:
         return f"{says}, since nothing of a server could be read on {', '.join(unread)}"
-    return f"{says}; name every host: ppagent diagnose {','.join((*names, *['HOST'] * len(away)))}"
+    named, _, more = words_of(found).partition(" ")
+    every = ",".join((named, *["HOST"] * len(away)))
+    return f"{says}; name every host: ppagent diagnose {f'{every} {more}'.strip()}"
 
 
 def _apart(facts: Facts) -> str:

@@ -23,13 +23,21 @@ class LiveTarget:
     """Hosts by label. One that could not be reached stands with the reason in its place: all it is asked for is
     missing."""
 
-    def __init__(self, hosts: Mapping[str, LiveHost | UserError], kind: str, named: str = "") -> None:
-        """`named`: what the user named, by which it can be opened once more."""
+    def __init__(
+        self, hosts: Mapping[str, LiveHost | UserError], kind: str, named: str = "", port: int | None = None
+    ) -> None:
+        """`named`: what the user named, by which it can be opened once more; `port`: the one that was chosen."""
         self.kind = kind
         self.named = named
+        self.port = port
         self.name = ",".join(hosts)
         self._hosts = dict(hosts)
         self._logs_read: Counter[str] = Counter()
+
+    @property
+    def words(self) -> str:
+        """As `Named` has it."""
+        return f"{self.named} --port {self.port}" if self.named and self.port else self.named
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ def open_live(text: str, *, port: int | None = None, windows: Windows = USUAL, a
     failed = [link for link in opened if isinstance(link, UserError)]
     if len(failed) == len(names):
         raise failed[0]
-    target = LiveTarget(hosts, LOCAL if names == [LOCAL] else "ssh", text)
+    target = LiveTarget(hosts, LOCAL if names == [LOCAL] else "ssh", text, port)
     atexit.register(target.close)
     return target
 

@@ -1,9 +1,12 @@
+from dataclasses import replace
 from io import StringIO
 
 import pytest
 
 from ppagent.cli.main import main
 from ppagent.errors import ExitStatus
+from ppagent.report.next_command import next_command
+from tests.report.samples import undecided
 
 METRIC = 'sglang:gen_throughput{model_name="x",pp_rank="0"} 95.6\n'
 LOG = "[2026-05-02 14:24:25 PP0] Decode batch, #running-req: 1, #token: 552, token usage: 0.00, #queue-req: 0\n"
@@ -47,3 +50,17 @@ def test_a_version_that_a_ticket_states_is_known_as_stated(
     assert shown.count("SGLang's version: 0.5.11 as stated; no installation was there to read it in") == 1
     assert "version was not recorded" not in shown
     assert "SGLang's version was recorded" not in shown
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "named"),
+    [
+        ("ssh", "ssh://me@box:2222,other --port 30001", "ssh://me@box:2222,other --port 30001"),
+        ("ssh", "", "ssh://box"),
+        ("local", "local --port 8000", "local --port 8000"),
+        ("local", "", "local"),
+    ],
+)
+def test_a_live_target_is_named_again_as_the_user_named_it(kind: str, words: str, named: str) -> None:
+    found = replace(undecided(), target_kind=kind, target_name="box", target_words=words)
+    assert next_command(found)[0].startswith(("ppagent diagnose " + named, "ppagent bench " + named))

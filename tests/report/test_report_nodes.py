@@ -19,8 +19,9 @@ def launched(host: str, rank: int, **asked: FactValue) -> Evidence:
     return Evidence(f"E{host}", "server.launch", "launch.txt", facts, host=host)  # type: ignore[arg-type]
 
 
-def found(kind: str, name: str, *evidence: Evidence) -> Investigation:
-    return replace(diagnosed(), target_kind=kind, target_name=name, evidence=evidence)
+def found(kind: str, name: str, *evidence: Evidence, words: str = "") -> Investigation:
+    named = words or (name if kind == "ssh" else "")
+    return replace(diagnosed(), target_kind=kind, target_name=name, target_words=named, evidence=evidence)
 
 
 def test_hosts_are_told_with_the_stages_that_they_hold() -> None:
@@ -33,6 +34,11 @@ def test_a_node_that_was_not_named_is_missing_and_the_report_says_how_to_name_it
         "a is node 0 of 2 (stages 0-1); node 1 of 2 (stages 2-3): its log, metrics and cards are not in this report; "
         "name every host: ppagent diagnose a,HOST"
     )
+
+
+def test_the_command_names_the_hosts_as_the_user_did() -> None:
+    told = nodes_told(found("ssh", "box", launched("box", 0), words="ssh://me@box:2222 --port 30001"))
+    assert told.endswith("name every host: ppagent diagnose ssh://me@box:2222,HOST --port 30001")
 
 
 def test_without_the_first_node_nothing_answers_for_the_server() -> None:

@@ -79,7 +79,7 @@ def test_a_newcomer_names_a_host_and_nothing_else(cluster: Cluster) -> None:
         found = investigate(target, discover(), brain=RulesBrain(), planner=make_plan)
     finally:
         target.close()  # type: ignore[attr-defined]
-    assert (found.target_kind, found.target_name) == ("ssh", "node0")
+    assert (found.target_kind, found.target_name, found.target_words) == ("ssh", "node0", "node0")
     assert found.facts.number("args.pp_size") == 2
     assert (found.facts.number("decode.lines") or 0) > 0
 
@@ -116,6 +116,7 @@ def test_both_are_read_side_by_side_the_one_with_the_first_stage_first(
     target = open_live("node1,node0", windows=SHORT, ahead=True)
     try:
         assert target.hosts == ("node0", "node1")
+        assert target.words == "node1,node0"
         ports = [f"--port {machine.server.port} " for machine in cluster.nodes]
         assert [port in target.text(host, Artifact.LAUNCH) for host, port in zip(target.hosts, ports, strict=True)]
         logs = [b"".join(target.log(host)) for host in target.hosts]
