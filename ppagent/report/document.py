@@ -5,7 +5,7 @@ so that no renderer has to think of it.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ppagent.agent.board import Hypothesis, Verdict
@@ -136,6 +136,7 @@ def document_of(found: Investigation) -> Document:
     refuted = sorted(found.board.in_state("refuted"), key=lambda h: (-h.judgement.cause.prior, h.cause_id))
     ruled_out = _ruled_out(refuted)
     open_ones = sorted(undecided(found.board), key=lambda h: (-h.judgement.confidence, h.cause_id))
+    cannot_tell = _cannot_tell(open_ones)
     return Document(
         headline=plain(headline(found)),
         provenance=plain(provenance(found)),
@@ -147,8 +148,8 @@ def document_of(found: Investigation) -> Document:
         declined=tuple(Note(plain(d.lever), plain(d.why), d.cites) for d in found.plan.declined),
         ruled_out=ruled_out[:MOST_RULED_OUT],
         more_ruled_out=ruled_out[MOST_RULED_OUT:],
-        cannot_tell=tuple(_cannot_tell(h) for h in open_ones[:most_open]),
-        more_undecided=tuple(_cannot_tell(h) for h in open_ones[most_open:]),
+        cannot_tell=cannot_tell[:most_open],
+        more_undecided=cannot_tell[most_open:],
         own=tuple(Note(own.label, own.says, own.cites) for own in own_statements(found)),
         probes=_probes(found),
         denied=tuple(Note(d["tool"], plain(d["why"])) for d in found.denied),
@@ -205,31 +206,47 @@ def _first_line(excerpt: str) -> str:
 
 
 def _ruled_out(refuted: Sequence[Hypothesis]) -> tuple[Note, ...]:
-    """Each with what speaks most against it; those that one and the same thing rules out stand together."""
+    """Each with what speaks most against it."""
+    strongest = ((h, h.judgement.against[0]) for h in refuted)
+    return _grouped((h, plain(seen.says), seen.cites) for h, seen in strongest)
+
+
+def _cannot_tell(undecided_ones: Sequence[Hypothesis]) -> tuple[Note, ...]:
+    """Why each is undecided, and how likely it is."""
+    return _grouped(((h, *_left_open(h)) for h in undecided_ones), _likely)
+
+
+def _left_open(hypothesis: Hypothesis) -> tuple[str, Cites]:
+    """What is missing, else what the evidence leaves open."""
+    judgement = hypothesis.judgement
+    if judgement.probes:
+        probe = min(judgement.probes, key=lambda p: p.grade)
+        return f"{plain(probe.why)} ({how_to_see(probe)})", _cites(judgement.because)
+    seen = judgement.because or judgement.against
+    if not seen:
+        return "no evidence yet speaks for or against it", ()
+    return plain(seen[0].says), seen[0].cites
+
+
+def _grouped(
+    told: Iterable[tuple[Hypothesis, str, Cites]], more: Callable[[Sequence[Hypothesis]], str] = lambda _group: ""
+) -> tuple[Note, ...]:
+    """A note each, and one for all of which the same is said: a cause by its name, several by their ids."""
     groups: dict[tuple[str, Cites], list[Hypothesis]] = {}
-    for hypothesis in refuted:
-        strongest = hypothesis.judgement.against[0]
-        groups.setdefault((plain(strongest.says), strongest.cites), []).append(hypothesis)
-    return tuple(Note(_together(group), says, cites) for (says, cites), group in groups.items())
+    for hypothesis, says, cites in told:
+        groups.setdefault((says, cites), []).append(hypothesis)
+    return tuple(Note(f"{_names(group)}{more(group)}", says, cites) for (says, cites), group in groups.items())
 
 
-def _together(group: Sequence[Hypothesis]) -> str:
-    """One cause by its name, several by their ids."""
+def _names(group: Sequence[Hypothesis]) -> str:
     first, *others = group
     return " ".join(h.cause_id for h in group) if others else f"{first.cause_id} {first.judgement.cause.name}"
 
 
-def _cannot_tell(hypothesis: Hypothesis) -> Note:
-    """Why it is undecided: what is missing, else what the evidence leaves open."""
-    judgement = hypothesis.judgement
-    label = f"{hypothesis.cause_id} {judgement.cause.name} ({judgement.confidence:.2f})"
-    if judgement.probes:
-        probe = min(judgement.probes, key=lambda p: p.grade)
-        return Note(label, f"{plain(probe.why)} ({how_to_see(probe)})", _cites(judgement.because))
-    seen = judgement.because or judgement.against
-    if not seen:
-        return Note(label, "no evidence yet speaks for or against it")
-    return Note(label, plain(seen[0].says), seen[0].cites)
+def _likely(group: Sequence[Hypothesis]) -> str:
+    """The confidence, or from the least to the most of several."""
+    least, most = (f"{bound(h.judgement.confidence for h in group):.2f}" for bound in (min, max))
+    return f" ({least} to {most})" if least != most else f" ({most})"
 
 
 def _probes(found: Investigation) -> tuple[Note, ...]:

@@ -58,7 +58,7 @@ def _sections(document: Document, known: frozenset[str]) -> Iterator[str]:
     yield section("steps", "What to do", (step_card(step, known) for step in document.steps))
     yield section("declined", "Not the cure", (notes(document.declined, known),))
     yield section("probes", "Look next", (notes(document.looks, known),))
-    more = unfolding(f"and {len(document.more_undecided)} more", notes(document.more_undecided, known))
+    more = unfolding(f"and {len(document.also_undecided)} more", notes(document.more_undecided, known))
     yield section("undecided", "Cannot tell", (notes(document.cannot_tell, known), more))
     more = unfolding(f"and {len(document.also_ruled_out)} more", notes(document.more_ruled_out, known))
     yield section("refuted", "Ruled out", (notes(document.ruled_out, known), more))

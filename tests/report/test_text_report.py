@@ -167,3 +167,12 @@ def test_causes_that_one_thing_rules_out_stand_together() -> None:
     ]
     board = replace(found.board, hypotheses=(*found.board.hypotheses, *twins))
     assert "RULED OUT     KV001 KV003 KV004: source.full is False [E1]" in text(replace(found, board=board))
+
+
+def test_causes_that_wait_for_one_and_the_same_thing_stand_together_with_their_range() -> None:
+    found = diagnosed()
+    (open_one,) = [h for h in found.board.hypotheses if h.cause_id == "PP007"]
+    twin = replace(open_one.judgement, cause=FakeCause("PP009", "source.exposed"), confidence=0.35)
+    board = replace(found.board, hypotheses=(*found.board.hypotheses, replace(open_one, judgement=twin)))
+    shown = " ".join(text(replace(found, board=board)).split())
+    assert "CANNOT TELL PP009 PP007 (0.20 to 0.35): source.exposed is not known" in shown
