@@ -26,7 +26,7 @@ from ppagent.evidence.masking import mask
 from ppagent.plugins import Grade, ToolContext, ToolSource
 from ppagent.sessions import FIRST_KIND, Recorder, Unrecorded, new_session
 from ppagent.targets.named import Named
-from ppagent.targets.target import Target
+from ppagent.targets.target import NO_SERVER, Target
 
 Status = Literal["finished", "budget_used_up", "cancelled"]
 
@@ -154,7 +154,7 @@ def _result(loop: _Loop, status: Status) -> Investigation:
         status=status,
         stopped="cancelled" if status == "cancelled" else state["stopped"],
         verdict=verdict,
-        summary=summary_of(verdict, board, facts, plan, probes),
+        summary=_no_server(verdict, desk.ledger.missing) or summary_of(verdict, board, facts, plan, probes),
         board=board,
         evidence=tuple(desk.ledger.evidence),
         missing=tuple(desk.ledger.missing),
@@ -167,3 +167,9 @@ def _result(loop: _Loop, status: Status) -> Investigation:
     )
     desk.recorder.write("end", **tail_of(found))
     return found
+
+
+def _no_server(verdict: Verdict, missing: Sequence[Missing]) -> str:
+    """That there is no server to look at, where that is why nothing is decided; empty otherwise."""
+    why = next((each.why for each in missing if each.tool.startswith("http.") and NO_SERVER in each.why), "")
+    return f"{why[:1].upper()}{why[1:]}." if why and verdict == "not_enough_evidence" else ""

@@ -59,8 +59,8 @@ def find_beside(host: "LiveHost", endpoint: Endpoint, tokenizer: str) -> Beside:
             "Measure without --with bench_serving: the load then goes through the tunnel and checks the certificate.",
         )
     # a container that is entered by its mounts alone is reached as its host reaches it
-    address = server.address if server.enter[:1] in (("docker",), ("podman",)) else way.address
-    url = f"http://{f'[{address}]' if ':' in address else address}:{server.port}"
+    address, port = server.listens if server.engine else (way.address, way.port)
+    url = f"http://{f'[{address}]' if ':' in address else address}:{port}"
     return Beside(host.link, server, url, key_of(endpoint), tokenizer or _tokenizer(server))
 
 

@@ -42,7 +42,15 @@ def lacking(found: Investigation) -> tuple[Lacking, ...]:
         (absent if _ABSENT.fullmatch(missing.why) and not _known(missing, found) else others).append(missing)
     if any(missing.tool == "server.version" for missing in others):
         others = [missing for missing in others if missing.tool != "source.flags" or not _known(missing, found)]
-    return (*_unread(found), *_not_there(absent, found), *(Lacking(_at(m), _why(m, found)) for m in others))
+    return (*_unread(found), *_not_there(absent, found), *_unreadable(others, found))
+
+
+def _unreadable(others: Sequence[Missing], found: Investigation) -> Iterator[Lacking]:
+    """What could not be read for one reason is told together."""
+    things: dict[str, list[str]] = {}
+    for missing in others:
+        things.setdefault(_why(missing, found), []).append(_at(missing))
+    return (Lacking(", ".join(dict.fromkeys(each)), why) for why, each in things.items())
 
 
 def _unread(found: Investigation) -> Iterator[Lacking]:

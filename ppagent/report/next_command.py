@@ -4,6 +4,7 @@ from ppagent.agent.approvals import GRADE_MEANS
 from ppagent.agent.investigation import Investigation
 from ppagent.causes.ends import end_of
 from ppagent.report.lacking import PASTED
+from ppagent.targets.target import NO_SERVER
 
 ON_THE_SERVER = "`local` in its place on the server's own machine"
 PASTE_MORE = "; or paste what the commands under LOOK NEXT print, together with this text"
@@ -21,6 +22,8 @@ def next_command(found: Investigation) -> tuple[str, str]:
         paste = PASTE_MORE if found.target_name == PASTED else ""
         return "ppagent diagnose ssh://HOST", f"{_when(found)}: it {READS}; {ON_THE_SERVER}{paste}"
     where = words_of(found)
+    if NO_SERVER.lower() in found.summary.lower():
+        return f"ppagent diagnose {where}", f"once the server runs again and has its usual load: it {READS}"
     if _first_tool(found).startswith("bench"):
         return f"ppagent bench {where}", "measures the server under one load after another; asks before it begins"
     if found.next_probes and found.next_probes[0].grade == 3:

@@ -10,7 +10,9 @@ from ppagent.errors import NotRecorded, ToolError
 from ppagent.targets.files import join_text
 from ppagent.targets.remote.ahead import LogAhead, in_background
 from ppagent.targets.remote.asking import AskSecret
+from ppagent.targets.remote.choice import choose
 from ppagent.targets.remote.command_log import CommandLog
+from ppagent.targets.remote.containers import ended_in
 from ppagent.targets.remote.forms import environment_text, launch_text, processes_text
 from ppagent.targets.remote.gpu_owners import owners_of
 from ppagent.targets.remote.gpus import Cards, numbered_as_on, sample_cards
@@ -25,7 +27,7 @@ from ppagent.targets.remote.pods import pod_of
 from ppagent.targets.remote.processes import outputs_of_others, parents_of, read_processes
 from ppagent.targets.remote.reach import reach
 from ppagent.targets.remote.sections import Sections
-from ppagent.targets.remote.servers import Server, choose, find_servers
+from ppagent.targets.remote.servers import Server, find_servers
 from ppagent.targets.remote.source_tree import RemoteSource
 from ppagent.targets.remote.survey import Survey
 from ppagent.targets.target import Artifact
@@ -176,7 +178,7 @@ class LiveHost:
     def _server_of(self, survey: Sections) -> Server:
         listening = survey["listening"].text if "listening" in survey else ""
         found = find_servers(read_processes(survey), parents_of(survey), listening)
-        return choose(found, self._port, self.link.name)
+        return choose(found, self._port, self.link.name, ended_in(survey))
 
     def _look_over_http(self) -> None:
         """Nobody is asked for a key meanwhile: whoever wants an answer that needs one asks for it then."""

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol, runtime_checkable
 
+NO_SERVER = "no process of an SGLang server can be seen on"
+"""Begins the reason why a live host gives nothing of a server."""
+
 
 class Artifact(Enum):
     """The things a host of a deployment can be asked for; the value is the name in a recording."""

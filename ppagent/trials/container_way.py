@@ -36,13 +36,10 @@ def container_way(link: "Link", server: "Server", launch: NewLaunch) -> Told:
     """How the container of a server is exchanged, or the commands and why they are to be run by hand."""
     if "kubepods" in server.launcher.groups:
         return _of_a_pod(launch), f"it runs in container {server.container[:12]} of a Kubernetes pod", None
-    program = server.enter[0]
-    if program not in ("docker", "podman"):
-        return (
-            _by_hand("docker", server.container, "IMAGE", launch, ""),
-            "no docker or podman keeps its container",
-            None,
-        )
+    program = server.engine
+    if not program or server.keeps_for_another:
+        why = server.kept_by if program else "no docker or podman keeps its container"
+        return _by_hand(program or "docker", server.container, "IMAGE", launch, ""), why, None
     image, owner = "IMAGE", ""
     try:
         shown = _inspected(link, program, "container", server.container)
@@ -126,7 +123,8 @@ def _lost(link: "Link", program: str, shown: options.Shown) -> str:
     if not ran.ok:
         return f"what was changed in it cannot be told: {ran.complaint}"
     mounted = [str(mount["Destination"]) for mount in shown.get("Mounts") or ()]
-    lost = lost_by_a_new_one(ran.text, [*mounted, *(shown["HostConfig"].get("Tmpfs") or {})])
+    made = [str(shown["Config"].get("WorkingDir") or "/")]  # by the engine, where the image has none
+    lost = lost_by_a_new_one(ran.text, [*mounted, *made, *(shown["HostConfig"].get("Tmpfs") or {})])
     more = f" and {len(lost) - MOST_SHOWN} more" if len(lost) > MOST_SHOWN else ""
     return f"a new one would lack what was changed in it: {', '.join(lost[:MOST_SHOWN])}{more}" if lost else ""
 

@@ -30,6 +30,16 @@ def test_what_was_not_recorded_is_missing_and_not_a_crash() -> None:
     assert found.next_probes[0].tool == "fake.probe"
 
 
+def test_a_host_without_a_server_is_told_instead_of_what_to_count_on_it() -> None:
+    gone = NotRecorded("no process of an SGLang server can be seen on box; container one exited (137) 2 minutes ago")
+    found = look_into(built_in(FakeTool("http.metrics", error=gone, provides=("trouble.",))), causes=[HUNG])
+    assert found.summary == (
+        "No process of an SGLang server can be seen on box; container one exited (137) 2 minutes ago."
+    )
+    answering = look_into(built_in(FakeTool("logs.trouble", error=gone, provides=("trouble.",))), causes=[HUNG])
+    assert answering.summary.startswith("What is known does not decide")
+
+
 def test_whatever_a_plugin_raises_is_missing_with_its_text() -> None:
     tool = FakeTool("other.look", error=KeyError("wattage"), provides=("trouble.",))
 

@@ -229,6 +229,19 @@ def test_a_container_is_asked_in_its_own_network(fake_server: FakeServer, monkey
     assert "pp_size" in reach(LocalLink(), None, lambda: server, None).server_info()
 
 
+@pytest.mark.parametrize(("host", "says"), [(("--host", "localhost"), "localhost"), ((), "127.0.0.1")])
+def test_a_server_that_leaves_its_containers_loopback_out_of_reach_is_told_how_to_open(
+    host: tuple[str, ...], says: str
+) -> None:
+    from ppagent.targets.remote.containers import Contained
+    from ppagent.targets.remote.processes import Process
+
+    words, groups = ("python", "-m", "sglang.launch_server", *host), f"0::/docker/{'ab' * 32}"
+    launcher = Process(10, 1, words, groups=groups, addresses=("172.17.0.2",), contained=Contained(apart=True))
+    with pytest.raises(ToolError, match=f"listens at {says} of its container alone.*start it with --host 0.0.0.0"):
+        reach(LocalLink(), None, lambda: Server(launcher, (), 30000, "127.0.0.1"), None)
+
+
 def test_a_connection_that_the_server_closed_meanwhile_is_opened_anew(link: Link) -> None:
     server = Canned(body("200 OK", "{}"))
     api = api_of(link, server.port)

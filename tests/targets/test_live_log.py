@@ -122,6 +122,45 @@ esac
     assert list(read_log(LocalLink(), place, head=100, tail=100)) == [b"since 2026-11-30T07:27:04.113Z\n"]
 
 
+@pytest.mark.parametrize(("driver", "says"), [
+    ("none", "is not kept: its container was started with --log-driver none"),
+    ("awslogs", r"does not support reading .its log driver is awslogs.; `sudo docker logs abc` would give it"),
+])  # fmt: skip
+def test_what_an_engine_says_of_a_log_that_it_has_not_is_none_of_the_log(docker: Path, driver: str, says: str) -> None:
+    complaint = "Error response from daemon: configured logging driver does not support reading"
+    docker.write_text(f'#!/bin/sh\n[ "$1" = inspect ] && echo {driver} && exit\necho "{complaint}" >&2; exit 1\n')
+    with pytest.raises(ToolError, match=says):
+        list(read_log(LocalLink(), LogPlace("docker", "abc", "docker logs abc")))
+
+
+def test_an_engine_s_log_without_a_line_is_empty_and_not_forbidden(docker: Path) -> None:
+    docker.write_text("#!/bin/sh\n[ $1 = inspect ] && echo '\"0001-\"'; exit 0\n")
+    with pytest.raises(NotRecorded, match="docker logs abc. of .* is empty: the server writes elsewhere"):
+        list(read_log(LocalLink(), LogPlace("docker", "abc", "docker logs abc")))
+
+
+def test_a_refusal_of_docker_is_told_without_its_request(docker: Path) -> None:
+    docker.write_text(
+        """#!/bin/sh
+echo 'permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock: Get \
+"http://%2Fvar%2Frun%2Fdocker.sock/v1.24/containers/abc/json": dial unix /var/run/docker.sock: permission denied' >&2
+exit 1
+"""
+    )
+    with pytest.raises(ToolError) as caught:
+        list(read_log(LocalLink(), LogPlace("docker", "abc", "docker logs abc")))
+    assert str(caught.value).partition("cannot be read: ")[2] == (
+        "permission denied while trying to connect to the Docker daemon; root may use it, and who is in the group "
+        "docker; `sudo docker logs abc` would give it"
+    )
+
+
+def test_a_log_that_lies_in_a_container_is_read_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "server.log").write_text("one\ntwo\n")
+    inside = LogPlace("file", "server.log", "server.log", enter=("env", "-C", str(tmp_path)))
+    assert list(read_log(LocalLink(), inside)) == [b"one\n", b"two\n"]
+
+
 def test_a_log_that_fits_joins_its_two_pieces_exactly(docker: Path) -> None:
     content = b"".join(b"%d\n" % number for number in range(1, 1001)) + b"err\n"
     for head in (1, 2, 3, 100, 3890, 3897, 5000):

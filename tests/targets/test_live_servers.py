@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppagent.errors import NotRecorded, ToolError, UserError
+from ppagent.targets.remote.choice import choose
 from ppagent.targets.remote.forms import environment_text, launch_text, processes_text, titles
 from ppagent.targets.remote.inside import interpreter
 from ppagent.targets.remote.log_place import LogPlace, log_place
 from ppagent.targets.remote.processes import Process, Thread, outputs_of_others, parents_of, read_processes
 from ppagent.targets.remote.sections import Section, Sections
-from ppagent.targets.remote.servers import Server, choose, find_servers, launches, option
+from ppagent.targets.remote.servers import Server, find_servers, launches, option
 
 LAUNCH = "/venv/bin/python -m sglang.launch_server --model-path /models/m --port 30100 --pp-size 2"
 ME = "alice"

@@ -1,10 +1,12 @@
 """Containers that are left alone, with the reason, and the commands that are told instead."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from ppagent.errors import ToolError
+from ppagent.targets.remote.containers import Contained
 from ppagent.trials.way import way_of
 from tests.trials.contained import ARGV, SECRET, launch, prepared, server, way
 from tests.trials.fake_engine import FakeEngine
@@ -85,6 +87,26 @@ def test_by_hand_a_container_is_told_with_its_image_and_compose_by_its_file() ->
     assert any("docker run OPTIONS lmsysorg/sglang:v0.5.11" in line for line in way(engine).lines)
     _compose(engine)
     assert way(engine).lines[0].startswith("in the compose file")
+
+
+def test_the_podman_of_another_account_is_not_asked() -> None:
+    engine = FakeEngine("podman")
+    groups = f"0::/user.slice/user-1002.slice/user@1002.service/libpod-{engine.old['Id']}.scope"
+    theirs = server(engine, groups=groups)
+    theirs = replace(theirs, launcher=replace(theirs.launcher, user="joe", contained=Contained(looked_by=0)))
+    found = way_of(engine, theirs, launch())
+    assert found.reason == (f"container {engine.old['Id'][:12]} is kept by the podman of joe, which tells nobody else")
+    assert found.prepare is None
+    assert not engine.ran
+
+
+def test_the_folder_that_a_container_works_in_is_made_by_its_engine() -> None:
+    engine = FakeEngine()
+    engine.old["Config"]["WorkingDir"] = "/sgl-workspace"
+    engine.diff = "A /sgl-workspace\n"
+    assert way(engine).reason == ""
+    engine.diff += "A /sgl-workspace/mine.py\n"
+    assert "would lack what was changed in it: /sgl-workspace/mine.py" in way(engine).reason
 
 
 def test_a_podman_that_cannot_change_restart_policies_is_told_only_where_there_is_one() -> None:

@@ -18,12 +18,13 @@ def interpreter(server: Server) -> str:
     """The Python that runs the server, as a path or a name to be found in the server's own PATH.
 
     A virtual environment's Python is a link to another one, so that the word it was started by counts before the file
-    that runs. Raises ToolError where neither can be seen.
+    that runs. An engine that enters a container has its PATH. Raises ToolError where neither can be seen.
     """
     launcher = server.launcher
     first = launcher.cmdline[0] if launcher.cmdline else ""
     is_python = PurePosixPath(first).name.startswith("python")
-    if is_python and (first.startswith("/") or launcher.env.get("PATH") or ("/" in first and launcher.cwd)):
+    has_path = bool(launcher.env.get("PATH")) or (server.engine and not server.keeps_for_another and "/" not in first)
+    if is_python and (first.startswith("/") or has_path or ("/" in first and launcher.cwd)):
         return first
     if launcher.exe and PurePosixPath(launcher.exe).name.startswith("python"):
         return launcher.exe

@@ -89,8 +89,8 @@ def _failure(server: Server, who: str, complaint: str) -> str:
     where = f"container {server.container[:12]}" if server.container else "the host"
     python = interpreter(server)
     if server.container:
-        enter = " ".join(word[:12] if word == server.container else word for word in server.enter if word != "-i")
-        advice = f"`sudo {enter} {python} -m pip freeze` would tell"
+        engine = f"{server.engine} exec {server.container[:12]}" if server.engine else " ".join(server.enter)
+        advice = f"`sudo {engine} {python} -m pip freeze` would tell"
     else:
         advice = f"log in as {server.launcher.user}, who runs it" if server.launcher.user not in ("", who) else ""
     said = f"the server's Python ({python} in {where}) cannot be run by {who}: {complaint}"

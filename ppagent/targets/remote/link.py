@@ -16,6 +16,9 @@ LARGEST_OUTPUT = 16 << 20
 LARGEST_ERROR = 64 << 10
 
 
+_OF_DOCKER = re.compile(r"(?is)(permission denied while trying to connect to the docker \w+)\b.*")
+
+
 class LinkLost(ToolError):
     """The connection to the host is gone."""
 
@@ -61,7 +64,12 @@ class Ran:
         lines = self.stderr.decode("utf-8", errors="replace").strip().splitlines()
         if self.end is not End.EXITED:
             return f"{self.end.value} after {self.seconds:.1f} s"
-        return lines[-1].strip() if lines else f"exit status {self.exit}"
+        return plain_complaint(lines[-1]) if lines else f"exit status {self.exit}"
+
+
+def plain_complaint(line: str) -> str:
+    """A command's complaint without what tells nothing: docker says by which request it was refused."""
+    return _OF_DOCKER.sub(r"\1; root may use it, and who is in the group docker", line.strip())
 
 
 class Running(Protocol):

@@ -22,6 +22,11 @@ case $k in
   docker | podman)
     # A container that was started again keeps the logs of every start. Where they are more than is read,
     # the last counts: from the end before it on, since engines note a start after the first lines.
+    # An engine that keeps no log of it says so on standard error, which is none of the log's.
+    e=$("$k" logs --tail 0 "$f" 2>&1 >/dev/null) || {
+      d=$("$k" inspect -f '{{.HostConfig.LogConfig.Type}}' "$f" 2>/dev/null)
+      echo "$e${d:+ (its log driver is $d)}" >&2; exit 1
+    }
     since=$("$k" inspect -f '{{json .State.FinishedAt}}' "$f") || exit
     since=${since#\"} since=${since%\"} since=${since##0001-*}
     [ "$(both "$k" logs "$f" | head -c "$((h + t + 1))" | wc -c)" -gt "$((h + t))" ] || since=

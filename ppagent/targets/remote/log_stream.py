@@ -9,7 +9,7 @@ from typing import Any
 
 from ppagent.errors import NotRecorded, ToolError
 from ppagent.targets.files import LONGEST_LINE_MIB
-from ppagent.targets.remote.link import End, Link, Running
+from ppagent.targets.remote.link import End, Link, Running, plain_complaint
 from ppagent.targets.remote.log_place import LogPlace
 from ppagent.targets.remote.sections import script
 
@@ -41,7 +41,8 @@ def read_log(
 
     Raises NotRecorded or ToolError only where not a line could be read; a connection lost later ends it with a remark.
     """
-    argv = ["sh", "-s", "--", place.kind, place.name, str(place.since_s), str(head), str(tail), *place.more]
+    asked = [place.kind, place.name, str(place.since_s), str(head), str(tail), *place.more]
+    argv = [*place.enter, "sh", "-s", "--", *asked]
     with closing(link.start(argv, timeout_s=timeout_s, stdin=script("log.sh").encode())) as running:
         source = _Source(running)
         sizes = _sizes(source.line())
@@ -170,9 +171,13 @@ class _Source:
         said = self._raw.complaint.decode("utf-8", errors="replace").strip().splitlines()
         if self._running.end is not End.EXITED:
             return ToolError(f"the log ({place.shown}) of {link.name} was not read: {self._running.end.value}")
-        why = said[-1] if said else "it is empty, or rights to read it are missing"
+        why = plain_complaint(said[-1]) if said else "it is empty, or rights to read it are missing"
         if "holds nothing" in why:
             return NotRecorded(f"the log ({place.shown}) of {link.name} is not kept: {why} since the server started")
+        if "log driver is none" in why:
+            return NotRecorded(f"the log of {link.name} is not kept: its container was started with --log-driver none")
+        if not said and place.kind in ("docker", "podman"):
+            return NotRecorded(f"the log ({place.shown}) of {link.name} is empty: the server writes elsewhere")
         if why.endswith("would give it"):
             return ToolError(f"the log of {link.name} cannot be read: {why}")
         kind = NotRecorded if "No such file" in why else ToolError

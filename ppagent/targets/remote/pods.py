@@ -34,7 +34,7 @@ def pod_of(server: Server, survey: Sections) -> Pod | None:
     """The pod of a server; None where it runs in none, or in one that docker keeps."""
     launcher = server.launcher
     in_pod = "kubepods" in launcher.groups or "KUBERNETES_SERVICE_HOST" in launcher.env
-    if not in_pod or server.enter[:1] in (("docker",), ("podman",)):
+    if not in_pod or server.engine:
         return None
     listed = survey["pods"].text if "pods" in survey else ""
     for match in _NAME.finditer(listed):

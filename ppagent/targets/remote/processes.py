@@ -5,22 +5,12 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ppagent.targets.remote.proc_stat import clock_of, started_of, stats_of, tasks_of, uptime_of
+from ppagent.targets.remote.containers import Contained, contained_in
+from ppagent.targets.remote.cpu_use import Thread, cpu_use, threads_use
+from ppagent.targets.remote.proc_stat import started_of, stats_of, uptime_of
 from ppagent.targets.remote.sections import Sections
 
-BUSY_THREAD_PERCENT = 5.0
-MOST_THREADS = 8
-
 _PATH = re.compile(r"/proc/(\d+)/([^:\t ]+)")
-
-
-@dataclass(frozen=True)
-class Thread:
-    """A thread that used the processor while the host was looked at. One full core is 100 %."""
-
-    tid: int
-    name: str
-    cpu_percent: float
 
 
 @dataclass(frozen=True)
@@ -50,6 +40,7 @@ class Process:
     started_s: float | None = None
     """When it was started, in seconds since its host was: unlike an age it stays true while time goes by."""
     threads: tuple[Thread, ...] = ()
+    contained: Contained = Contained()
 
     @property
     def title(self) -> str:
@@ -63,13 +54,13 @@ def read_processes(survey: Sections) -> tuple[Process, ...]:
     words = _words(survey)
     parents = parents_of(survey)
     variables, links = _variables(survey), _links(survey)
-    owners = _by_pid(survey, "owners", r"/proc/(\d+)/\. (\S+)")
+    owners = _by_pid(survey, "owners", r"/proc/(\d+)/\. (?:UNKNOWN )?(\S+)")
     groups = _lines_by_pid(survey, "groups")
     addresses, namespaces = _lines_by_pid(survey, "addresses"), _lines_by_pid(survey, "pods")
     affinity = _by_pid(survey, "status", r"/proc/(\d+)/status:Cpus_allowed_list:\s*(\S+)")
-    use, ticks = _use(survey), _section(survey, "ticks1")
+    use, ticks = cpu_use(survey), survey.text("ticks1")
     now_s, started = uptime_of(ticks), started_of(ticks)
-    threads = _threads(survey)
+    threads = threads_use(survey)
     return tuple(
         Process(
             pid=pid,
@@ -90,6 +81,7 @@ def read_processes(survey: Sections) -> tuple[Process, ...]:
             age_s=now_s - started[pid] if pid in started else None,
             started_s=started.get(pid),
             threads=threads.get(pid, ()),
+            contained=contained_in(survey, pid, parents, groups.get(pid, ""), (pid, "within") in links),
         )
         for pid, cmdline in sorted(words.items())
     )
@@ -107,21 +99,17 @@ def outputs_of_others(survey: Sections) -> dict[int, dict[int, str]]:
 def parents_of(survey: Sections) -> dict[int, int]:
     """Every process of the host and its parent."""
     found = {}
-    for line in _section(survey, "tree").splitlines():
+    for line in survey.text("tree").splitlines():
         cells = line.split(None, 2)
         if len(cells) == 3 and cells[0].isdecimal() and cells[1].isdecimal():
             found[int(cells[0])] = int(cells[1])
-    found.update((pid, stat.parent) for pid, stat in stats_of(_section(survey, "ticks1")).items())
+    found.update((pid, stat.parent) for pid, stat in stats_of(survey.text("ticks1")).items())
     return found
-
-
-def _section(survey: Sections, name: str) -> str:
-    return survey[name].text if name in survey else ""
 
 
 def _words(survey: Sections) -> dict[int, tuple[str, ...]]:
     found: dict[int, list[str]] = defaultdict(list)
-    for record in _section(survey, "words").split("\0"):
+    for record in survey.text("words").split("\0"):
         path, _, word = record.partition(":")
         if match := _PATH.fullmatch(path):
             found[int(match[1])].append(word)
@@ -138,7 +126,7 @@ def _without_padding(words: list[str]) -> list[str]:
 
 def _variables(survey: Sections) -> dict[int, dict[str, str]]:
     found: dict[int, dict[str, str]] = defaultdict(dict)
-    for record in _section(survey, "variables").split("\0"):
+    for record in survey.text("variables").split("\0"):
         path, _, assignment = record.partition(":")
         match = _PATH.fullmatch(path)
         name, equals, value = assignment.partition("=")
@@ -149,7 +137,7 @@ def _variables(survey: Sections) -> dict[int, dict[str, str]]:
 
 def _links(survey: Sections) -> dict[tuple[int, str], str]:
     found = {}
-    for record in _section(survey, "links").split("\0"):
+    for record in survey.text("links").split("\0"):
         path, _, to = record.partition("\t")
         if match := _PATH.fullmatch(path):
             found[int(match[1]), match[2]] = to
@@ -157,41 +145,13 @@ def _links(survey: Sections) -> dict[tuple[int, str], str]:
 
 
 def _by_pid(survey: Sections, name: str, pattern: str) -> dict[int, str]:
-    return {int(pid): value for pid, value in re.findall(pattern, _section(survey, name))}
+    return {int(pid): value for pid, value in re.findall(pattern, survey.text(name))}
 
 
 def _lines_by_pid(survey: Sections, name: str) -> dict[int, str]:
     found: dict[int, list[str]] = defaultdict(list)
-    for line in _section(survey, name).splitlines():
+    for line in survey.text(name).splitlines():
         path, _, rest = line.partition(":")
         if match := _PATH.fullmatch(path):
             found[int(match[1])].append(rest)
     return {pid: "\n".join(lines) for pid, lines in found.items()}
-
-
-def _use(survey: Sections) -> dict[int, float]:
-    """Processor use between the two looks, percent of one core."""
-    first, second = _section(survey, "ticks1"), _section(survey, "ticks2")
-    (began, per_s), (ended, _) = clock_of(first), clock_of(second)
-    if not per_s or ended <= began:
-        return {}
-    before, after = stats_of(first), stats_of(second)
-    share = 100.0 / per_s / (ended - began)
-    return {pid: round((after[pid].ticks - before[pid].ticks) * share, 1) for pid in before.keys() & after.keys()}
-
-
-def _threads(survey: Sections) -> dict[int, tuple[Thread, ...]]:
-    """The busiest threads of each process."""
-    per_s = clock_of(_section(survey, "ticks1"))[1]
-    first, second = _section(survey, "tasks1"), _section(survey, "tasks2")
-    window_s = uptime_of(second) - uptime_of(first)
-    if not per_s or window_s <= 0:
-        return {}
-    before = {tid: stat for _, tid, stat in tasks_of(first)}
-    found: dict[int, list[Thread]] = defaultdict(list)
-    for pid, tid, stat in tasks_of(second):
-        if tid in before:
-            percent = round((stat.ticks - before[tid].ticks) * 100.0 / per_s / window_s, 1)
-            if percent >= BUSY_THREAD_PERCENT:
-                found[pid].append(Thread(tid, stat.name, percent))
-    return {pid: tuple(sorted(each, key=lambda t: -t.cpu_percent)[:MOST_THREADS]) for pid, each in found.items()}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from ppagent.errors import NotRecorded, ToolError
 from ppagent.targets.remote.asking import AskSecret
 from ppagent.targets.remote.link import Link, Stream
-from ppagent.targets.remote.servers import Server
+from ppagent.targets.remote.servers import Server, option
 
 if TYPE_CHECKING:
     from ppagent.targets.remote.answers import Answers
@@ -45,12 +45,24 @@ def _way(link: Link, server: Server) -> "Way":
 
     if not server.container:
         return Way(link, server.address, server.port)
+    _must_leave_its_container(server)
     if stream := _opened(link, server.address, server.port):
         return Way(link, server.address, server.port, stream)
+    inner = server.listens[1]
     for address in server.launcher.addresses:
-        if stream := _opened(link, address, server.port):
-            return Way(link, address, server.port, stream)
+        if stream := _opened(link, address, inner):
+            return Way(link, address, inner, stream)
     return Way(link, server.address, server.port)
+
+
+def _must_leave_its_container(server: Server) -> None:
+    """Raises ToolError where a server listens at the loopback of its own network, as it does without --host."""
+    told = option(server.launcher.cmdline, "--host")
+    if server.launcher.contained.apart and told in ("", "localhost", "127.0.0.1", "::1"):
+        raise ToolError(
+            f"the server listens at {told or '127.0.0.1'} of its container alone, where nothing outside reaches it; "
+            "start it with --host 0.0.0.0"
+        )
 
 
 def _secured(plain: "Way", server_of: Callable[[], Server]) -> "list[Way]":
@@ -63,6 +75,7 @@ def _secured(plain: "Way", server_of: Callable[[], Server]) -> "list[Way]":
         server = server_of()
     except ToolError:
         return [Way(link, address, port, trust=trust) for trust in trusts_by_name(link.names)]
+    _must_leave_its_container(server)
     if not server.secure:
         return []
     return [Way(link, address, port, trust=trust) for trust in trusts(link, server)]

@@ -61,6 +61,10 @@ class Sections:
     def __len__(self) -> int:
         return len(self._found)
 
+    def text(self, name: str) -> str:
+        """A section's output; empty where it did not come."""
+        return self._found[name].text if name in self._found else ""
+
     def output(self, name: str, what: str) -> str:
         """A section's output. Raises NotRecorded with the command's complaint where it has none."""
         section = self[name]

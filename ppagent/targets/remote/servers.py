@@ -1,22 +1,17 @@
-"""Which SGLang servers run on a host, and which of them is meant."""
+"""Which SGLang servers run on a host."""
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from ppagent.errors import NotRecorded, UserError
-from ppagent.evidence.masking import mask
+from ppagent.errors import ToolError
+from ppagent.targets.remote.containers import container_of, engine_of, owner_of
 from ppagent.targets.remote.processes import Process
 
 DEFAULT_PORT = 30000
 """`--port` of SGLang (`srt/server_args.py`, all versions)."""
 
-_CONTAINER = re.compile(
-    r"(?:docker|libpod|crio|cri-containerd)[-/](?:payload-)?([0-9a-f]{12,64})|/kubepods\S*/([0-9a-f]{64})"
-)
-"""Below a unit's own group, as Podman puts a container that systemd runs, it is `libpod-payload-ID`."""
 _UNIT = re.compile(r"/([\w@.\\:-]+\.service)(?:/|$)")
 _PYTHON = re.compile(r"python[\d.]*$")
 
@@ -29,24 +24,54 @@ class Server:
     workers: tuple[Process, ...]
     port: int
     address: str
-    """Where the host itself reaches it."""
+    """Where the host itself reaches it: for a container of which a port is published, at that one."""
+
+    @property
+    def listens(self) -> tuple[str, int]:
+        """Address and port that it listens at, as whoever shares its network reaches it."""
+        published = next((lead for lead in self.launcher.contained.leads if lead.port == self.port), None)
+        return _address(self.launcher), self.port if published is None else published.inner
 
     @property
     def container(self) -> str:
         """Id of the container it runs in; empty for none."""
-        match = _CONTAINER.search(self.launcher.groups)
-        return (match[1] or match[2]) if match else ""
+        return container_of(self.launcher.groups)
+
+    @property
+    def engine(self) -> str:
+        """Who keeps that container: docker or podman; empty for neither."""
+        return engine_of(self.launcher.groups)
+
+    @property
+    def keeps_for_another(self) -> str:
+        """The account whose podman keeps that container, where it is not the one that looks: it tells nobody else, and
+        one that is asked makes folders of its own. Empty where it may be asked."""
+        launcher, owner = self.launcher, owner_of(self.launcher.groups)
+        if self.engine != "podman" or launcher.contained.looked_by in (None, owner):
+            return ""
+        return launcher.user if owner and launcher.user and not launcher.user.isdecimal() else str(owner or "root")
 
     @property
     def enter(self) -> tuple[str, ...]:
         """What goes before a command that is to run in its container; nothing where it is in none. What no docker or
-        podman keeps (containerd, CRI-O) is entered by its mounts, for which one must be root."""
+        podman keeps (containerd, CRI-O) is entered by its mounts, for which one must be root; a container of another
+        account's podman with no more rights than that account has. Raises ToolError where it may not be entered."""
         if not self.container:
             return ()
-        keeper = re.search(r"docker|libpod", self.launcher.groups)
-        if keeper is None:
-            return ("nsenter", "-t", str(self.launcher.pid), "-m", "-r", "--")
-        return ("docker" if keeper[0] == "docker" else "podman", "exec", "-i", self.container)
+        by_mounts = ("nsenter", "-t", str(self.launcher.pid))
+        if not self.engine:
+            return (*by_mounts, "-m", "-r", "--")
+        if not self.keeps_for_another:
+            return (self.engine, "exec", "-i", self.container)
+        if self.launcher.contained.looked_by == 0:
+            return (*by_mounts, "-U", "-m", "-r", "--")
+        raise ToolError(f"{self.kept_by}; log in as {self.keeps_for_another}")
+
+    @property
+    def kept_by(self) -> str:
+        """Whose podman keeps its container, in words."""
+        owner = self.keeps_for_another
+        return f"container {self.container[:12]} is kept by the podman of {owner}, which tells nobody else"
 
     @property
     def unit(self) -> str:
@@ -78,28 +103,8 @@ def find_servers(processes: Sequence[Process], parents: Mapping[int, int], liste
         if _root(parents.get(pid, 0), parents, launchers):
             continue
         own = tuple(p for p in processes if p.pid != pid and _root(p.pid, parents, {pid: launcher}))
-        servers.append(Server(launcher, own, _port(launcher, listening), _address(launcher)))
+        servers.append(Server(launcher, own, *_reached(launcher, _port(launcher, listening))))
     return tuple(sorted(servers, key=lambda server: server.port))
-
-
-def choose(servers: Sequence[Server], port: int | None, host: str) -> Server:
-    """The server that is meant. Raises UserError where that cannot be told, NotRecorded where none runs."""
-    meant = [server for server in servers if port is None or server.port == port]
-    if len(meant) == 1:
-        return meant[0]
-    listed = "; ".join(f"port {s.port}: {_told(s.launcher)}" for s in servers)
-    if len(meant) > 1:
-        raise UserError(f"{len(meant)} SGLang servers run on {host} ({listed}).", "Choose one with --port.")
-    if servers:
-        raise UserError(f"No SGLang server on {host} has port {port}.", f"There is {listed}.")
-    raise NotRecorded(f"no process of an SGLang server can be seen on {host}")
-
-
-def _told(launcher: Process) -> str:
-    """The beginning of a launch from its first option on: what tells it from another, without secrets."""
-    words = list(launcher.cmdline)
-    first = next((place for place, word in enumerate(words) if word.startswith("--")), 0)
-    return mask(shlex.join(words[first:]))[:80]
 
 
 def launches(cmdline: Sequence[str]) -> bool:
@@ -157,6 +162,17 @@ def _port(launcher: Process, listening: str) -> int:
         if len(cells := line.split()) == 2 and cells[1] in held
     )
     return DEFAULT_PORT if DEFAULT_PORT in ports or len(ports) != 1 else ports[0]
+
+
+def _reached(launcher: Process, port: int) -> tuple[int, str]:
+    """Port and address at which the host itself reaches what listens at `port` of a launcher's network."""
+    contained = launcher.contained
+    lead = next((lead for lead in contained.leads if lead.inner == port), None) if contained.apart else None
+    if lead is not None:
+        return lead.port, lead.host or "127.0.0.1"
+    own = launcher.addresses[0] if contained.apart and launcher.addresses else ""
+    address = _address(launcher)
+    return port, own if own and address == "127.0.0.1" else address
 
 
 def _address(launcher: Process) -> str:
