@@ -10,10 +10,12 @@ from ppagent.changes.commands import Installed, live_command, relaunch_command
 from ppagent.changes.forecasts import forecast, why_none
 from ppagent.changes.merge import Step, steps_of
 from ppagent.changes.nodes import spread_of
+from ppagent.changes.of_its_day import OfItsDay, of_its_day
 from ppagent.changes.proposal import Plan, Predicted, Proposal
 from ppagent.changes.spelling import lever_name, spell
 from ppagent.changes.waterfall import waterfall
 from ppagent.evidence.facts import Facts
+from ppagent.sglang.flags.flag import Catalogue
 from ppagent.sglang.legality.renames import earlier_name
 
 
@@ -21,8 +23,9 @@ def make_plan(supported: Sequence[Judgement], facts: Facts) -> Plan:
     """Proposals for the supported causes, in the order to try them, and the levers declined on purpose."""
     installed = Installed.of(facts)
     advice = [judgement.cause.advise(facts) for judgement in supported]
-    remedies, lacking = _spelled(advice, installed)
-    declined = [*(_named(d, installed) for a in advice for d in a.declined), *lacking]
+    of_day = of_its_day(facts) if not installed.version and installed.catalogue is None else None
+    remedies, lacking = _spelled(advice, installed, of_day)
+    declined = [*(_named(d, installed, of_day) for a in advice for d in a.declined), *lacking]
     declined += single_request([judgement.cause.id for judgement in supported], facts)
     proposals: list[Proposal] = []
     for step in steps_of(remedies):
@@ -50,39 +53,52 @@ def _gains(remedies: Sequence[Remedy], facts: Facts) -> dict[str, Predicted]:
     return gains
 
 
-def _spelled(advice: Sequence[Advice], installed: Installed) -> tuple[list[Remedy], list[Declined]]:
+def _spelled(
+    advice: Sequence[Advice], installed: Installed, of_day: OfItsDay | None
+) -> tuple[list[Remedy], list[Declined]]:
     """Remedies in this version's spellings; those it has no flag or no such value for become declined levers."""
     remedies: list[Remedy] = []
     lacking: list[Declined] = []
+    words, catalogue = _meant(installed, of_day)
     for remedy in (r for a in advice for r in a.remedies):
-        spelled = spell(remedy.change, installed.catalogue)
-        lacking += [_lacking(flag, remedy, installed) for flag in spelled.lacking]
-        lacking += [Declined(f, f"in {installed.words} {why}", remedy.cites) for f, why in spelled.unfit.items()]
+        spelled = spell(remedy.change, catalogue)
+        lacking += [_lacking(flag, remedy, installed, words) for flag in spelled.lacking]
+        lacking += [Declined(f, f"in {words} {why}", remedy.cites) for f, why in spelled.unfit.items()]
         if spelled.lacking or spelled.unfit:
             continue
-        risks = remedy.risks if installed.catalogue is not None else (*_other_names(spelled.change), *remedy.risks)
+        risks = (*_other_names(spelled.change, installed, of_day), *remedy.risks)
         remedies.append(replace(remedy, change=spelled.change, risks=risks))
     return remedies, lacking
 
 
-def _other_names(change: Change) -> tuple[str, ...]:
+def _meant(installed: Installed, of_day: OfItsDay | None) -> tuple[str, Catalogue | None]:
+    """The installation in words and its flags, or what stands in for it."""
+    return (installed.words, installed.catalogue) if of_day is None else (of_day.words, of_day.catalogue)
+
+
+def _other_names(change: Change, installed: Installed, of_day: OfItsDay | None) -> tuple[str, ...]:
     """Where the version is not known: flags that other versions refuse, and what they want instead."""
+    if installed.catalogue is not None:
+        return ()
+    if of_day is not None:
+        return of_day.other_names(change.set)
     older = {flag: name for flag in change.set if (name := earlier_name(flag))}
     return tuple(f"{flag} is its newest name: {was}, and SGLang's version is not known" for flag, was in older.items())
 
 
-def _named(declined: Declined, installed: Installed) -> Declined:
+def _named(declined: Declined, installed: Installed, of_day: OfItsDay | None) -> Declined:
     """A declined lever by the name that it has here, so that whoever thinks of it finds it."""
-    name = lever_name(declined.lever, installed.catalogue)
+    words, catalogue = _meant(installed, of_day)
+    name = lever_name(declined.lever, catalogue)
     if name is None:
-        return replace(declined, why=f"{declined.why}; {installed.words} has no such flag")
+        return replace(declined, why=f"{declined.why}; {words} has no such flag")
     return replace(declined, lever=name)
 
 
-def _lacking(flag: str, remedy: Remedy, installed: Installed) -> Declined:
+def _lacking(flag: str, remedy: Remedy, installed: Installed, words: str) -> Declined:
     """A lever that this installation does not have."""
     differs = installed.differs([flag])
-    why = f"{installed.words} has no such flag" + (f": {differs}" if differs else "")
+    why = f"{words} has no such flag" + (f": {differs}" if differs else "")
     return Declined(flag, why, (*remedy.cites, *(installed.cites if differs else ())))
 
 

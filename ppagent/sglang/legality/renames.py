@@ -79,6 +79,16 @@ def earlier_name(flag: str) -> str:
     return f"before {found[0].since} it is called {family[family.index(flag) - 1]}"
 
 
+def later_name(flag: str) -> str:
+    """What the versions after the last one with it call a flag, as a clause; empty where the name still stands."""
+    family = next((names for names in _FAMILIES if flag in names[:-1]), ())
+    if not family:
+        return ""
+    name = family[family.index(flag) + 1]
+    found = spans(name)
+    return f"from {found[0].since} on it is called {name}" if found else ""
+
+
 def versions_with(written: str) -> str:
     """Words on the published versions that have the flag; empty where none does."""
     found = spans(written)
