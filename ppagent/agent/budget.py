@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ppagent.evidence.counts import agreeing
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -30,7 +32,7 @@ class Budget:
     def used_up(self, cost: Cost) -> str:
         """Which limit is reached, in words; empty while there is something left."""
         if cost.steps >= self.steps:
-            return f"the budget of {self.steps} steps is used up"
+            return agreeing(f"the budget of {self.steps} steps is used up")
         if cost.seconds >= self.seconds:
             return f"the budget of {self.seconds:g} s is used up"
         if cost.usd > 0 and cost.usd >= self.usd:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from ppagent.changes.proposal import Predicted
 from ppagent.changes.shapes import Shapes
 from ppagent.changes.untold import why_untold
+from ppagent.evidence.counts import agreeing
 from ppagent.model.deployment import Deployment
 from ppagent.model.forecast import Forecast
 from ppagent.model.ring import Ring
@@ -15,6 +16,7 @@ from ppagent.report.pictures.curves import Curves, Point, thinned
 from ppagent.report.pictures.lanes import divided_by, drawn_shares, lane_then, lanes_now
 from ppagent.report.pictures.levels import as_it_is
 from ppagent.report.pictures.timeline import Lane
+from ppagent.report.rate import rate
 
 MOST_LOADS = 24
 """Loads for which a chart is worked out; between them it is drawn straight."""
@@ -129,7 +131,7 @@ def _lane(name: str, ring: Ring, limit: int, at: int, *, now: bool) -> Lane:
     filled = -(-running // limit)
     timeline = timeline_of(ring, filled, running)
     verb = "is" if filled == 1 else "are"
-    gives = f"{running} tokens every {timeline.turn_ms:.3g} ms, {timeline.tokens_per_s:.3g} tok/s"
+    gives = agreeing(f"{running} tokens every {rate(timeline.turn_ms)} ms, {rate(timeline.tokens_per_s)} tok/s")
     return Lane(f"{name}: {filled} of {ring.slots} slots {verb} filled", gives, timeline, now)
 
 

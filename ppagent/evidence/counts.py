@@ -4,7 +4,7 @@ import re
 
 _NOUNS = (
     "requests users clients streams lines stages levels slots cards ranks nodes hosts layers tokens steps files runs "
-    "sentences samples lanes experts groups replicas workers pairs rounds scrapes"
+    "sentences samples lanes experts groups replicas workers pairs rounds scrapes generations"
 ).replace(" ", "|")
 _ONE = re.compile(rf"(?<![\w.,:/-])1 (?P<noun>{_NOUNS})\b(?P<where> in flight)?(?P<verb> [a-z]+\b)?")
 _IRREGULAR = {"are": "is", "were": "was", "have": "has", "do": "does"}

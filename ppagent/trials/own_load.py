@@ -101,7 +101,7 @@ class OwnLoad:
             speeds.append(rate.tokens_per_s if rate is not None else 0.0)
             if len(speeds) > self._turnovers and abs(speeds[-1] - speeds[-2]) <= SETTLED * speeds[-1]:
                 break
-        return f"{len(speeds) - 1} generations of requests, {time.perf_counter() - begin:.0f} s"
+        return agreeing(f"{len(speeds) - 1} generations of requests, {time.perf_counter() - begin:.0f} s")
 
     def _generation(self, begin: float) -> bool:
         """Waits until everything in flight now has ended; false where the time for settling is used up."""

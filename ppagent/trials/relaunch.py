@@ -156,7 +156,8 @@ def _stop(run: _Run, pid: int) -> None:
     stopped = run.site.machine.stop(pid, STOP_PATIENCE_S)
     run.serving = None
     if stopped.killed:
-        run.remarks.append(f"{stopped.killed} processes had to be made to end after {STOP_PATIENCE_S:.0f} s")
+        what = "1 process" if stopped.killed == 1 else f"{stopped.killed} processes"
+        run.remarks.append(f"{what} had to be made to end after {STOP_PATIENCE_S:.0f} s")
     time.sleep(ITSELF_S)
     if run.site.answers():
         run.untouched = True  # whoever started it again is in charge of it, and did bring it back

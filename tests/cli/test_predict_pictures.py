@@ -92,6 +92,11 @@ def test_a_ring_by_its_numbers_is_drawn_as_given(capsys: pytest.CaptureFixture[s
     assert now["turn_ms"] == pytest.approx(4 * (10 + 4 * 2) + 4 * 0.1, abs=0.5)
 
 
+def test_one_request_gives_one_token_a_turn(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(capsys, "--stages", "2", "--stage-ms", "10", "--at-concurrency", "1")
+    assert "1 token every 20.2 ms, 49.5 tok/s" in " ".join(text.split())
+
+
 def test_a_page_goes_into_a_file_by_its_suffix_and_loads_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

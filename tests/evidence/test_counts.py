@@ -12,6 +12,8 @@ from ppagent.evidence.counts import agreeing
         ("1 lines say that requests were retracted", "1 line says that requests were retracted"),
         ("1 requests were retracted, says the counter", "1 request was retracted, says the counter"),
         ("1 requests in flight are fewer than 8 stages", "1 request in flight is fewer than 8 stages"),
+        ("settled (1 generations of requests, 3 s)", "settled (1 generation of requests, 3 s)"),
+        ("own load: 1 requests at a time", "own load: 1 request at a time"),
         ("about 1 slots of 8", "about 1 slot of 8"),
         ("its time to first token, 3.734e+04 ms, is high", "its time to first token, 37340 ms, is high"),
         ("1e+05 tokens at 1.2e+06 of them", "100000 tokens at 1200000 of them"),

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from ppagent.bench.control import Control
 from ppagent.bench.reach import Reached
 from ppagent.errors import PpagentError, ToolError
+from ppagent.evidence.counts import agreeing
 from ppagent.trials.own_load import OwnLoad
 from ppagent_tools.live_server import shape_of, words_of
 
@@ -32,7 +33,7 @@ def load_beside(server: Reached, concurrency: int, stages: int) -> Iterator[str]
         raise ToolError(str(error)) from error
     try:
         time.sleep(SETTLE_S)
-        yield f"under {count} requests of its own at a time"
+        yield agreeing(f"under {count} requests of its own at a time")
     except BaseException:
         load.stop(wait=False)
         raise

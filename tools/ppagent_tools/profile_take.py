@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import IO, cast
 
 from ppagent.errors import NotRecorded, ToolError
+from ppagent.evidence.counts import agreeing
 from ppagent.evidence.evidence import Finding
 from ppagent.plugins import Announcement, ToolContext
 from ppagent.profile.choice import File, Shape, choose
@@ -45,7 +46,11 @@ def announced(context: ToolContext, asked: TakeArguments) -> Announcement:
     server = reached(context)
     info = server.control.server_info()
     version = parse_version(info.version or "")
-    load = f"{asked.concurrency} requests of its own" if asked.concurrency else "its own requests if nothing runs"
+    load = (
+        agreeing(f"{asked.concurrency} requests of its own")
+        if asked.concurrency
+        else "its own requests if nothing runs"
+    )
     said = [
         f"POST /start_profile on {server.name}: {asked.steps} forwards of every rank, CPU and GPU, no stacks, no "
         f"shapes, with {load}; traces go to a new folder /tmp/ppagent-profile-*, or below SGLANG_TORCH_PROFILER_DIR",

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 
 from ppagent.errors import PpagentError, ToolError, UserError
+from ppagent.evidence.counts import agreeing
 from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.plugins import Announcement, ToolContext
 from ppagent.trials.change import LiveChange, left_behind
@@ -30,7 +31,10 @@ def announced(context: ToolContext, asked: LimitArguments) -> Announcement:
     observe = _observes(context, asked)
     concurrency = _concurrency(asked, state)
     levels = () if observe else levels_below(concurrency)
-    traffic, seconds = f"own load: {concurrency} requests at a time, think time {asked.think_s:g} s", asked.seconds
+    traffic, seconds = (
+        agreeing(f"own load: {concurrency} requests at a time, think time {asked.think_s:g} s"),
+        asked.seconds,
+    )
     if observe:
         observed = ObservedTraffic(server.control)
         traffic, seconds = observed.describes, observed.expected_s(asked.seconds)
