@@ -31,7 +31,7 @@ from ppagent.evidence.facts import Facts
 
 _CUDA_WORDS = re.compile(r"uncorrectable|\becc error", re.IGNORECASE)
 _KERNEL_WORDS = re.compile(
-    r"fallen off the bus|uncorrect\w*|\becc\b|gpu (?:has been|is) lost|gpu likely needs to be reset"
+    r"fallen off the bus|nvrm: .*(?:uncorrect|\becc\b)|gpu (?:has been|is) lost|gpu likely needs to be reset"
     r"|sxid \([^)]*\): \d+, fatal",
     re.IGNORECASE,
 )

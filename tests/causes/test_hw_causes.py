@@ -213,6 +213,18 @@ def test_ecc_lines_count_and_other_words_that_hold_ecc_do_not() -> None:
     assert judged(HW004, {"host.xid": [], "host.kernel_trouble": ["seccomp: error"]}).state == "refuted"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pcieport 0000:00:01.0: AER: Uncorrected (Non-Fatal) error received: 0000:01:00.0",
+        "EDAC MC0: 1 UE memory read error on CPU_SrcID#0_MC#0_Chan#0_DIMM#0",
+        "mce: Uncorrected hardware memory error in user-access at 3f5d8a4c0",
+    ],
+)
+def test_what_the_host_itself_could_not_correct_is_no_failing_card(line: str) -> None:
+    assert judged(HW004, {"host.xid": [], "host.kernel_trouble": [line]}).state != "supported"
+
+
 def test_a_fatal_fault_of_the_switch_between_cards_counts_and_another_does_not() -> None:
     said = "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 20034, {}, Link 30 LTSSM Fault Up"
     assert judged(HW004, {"host.xid": [], "host.kernel_trouble": [said.format("Fatal")]}).state == "supported"

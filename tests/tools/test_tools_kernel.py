@@ -91,3 +91,41 @@ LIMITED = "pci 0000:01:00.0: {} Gb/s available PCIe bandwidth, limited by {} lin
 def test_a_slow_link_at_boot_is_none_and_missing_lanes_are_trouble(now: str, could: str, counts: bool) -> None:
     line = LIMITED.format("32.000", now, could)
     assert kernel(line)["host.kernel_trouble"] == ([line] if counts else [])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pcieport 0000:00:01.0: AER: enabled with IRQ 122",
+        "pcieport 0000:00:01.0: DPC: error containment capabilities: Int Msg #0, RPExt+ PoisonedTLP+ SwTrigger+",
+        "EDAC MC0: Giving out device to module igen6_edac controller Intel_client_SoC MC#0: DEV 0000:00:00.0",
+        "igb 0000:c4:00.0 eno1: igb: eno1 NIC Link is Down",
+        "tg3 0000:02:00.0 eth0: Link is down",
+        "NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  570.133.20  Release Build  (dvs-builder@U22)",
+    ],
+)
+def test_what_a_sound_host_says_at_its_boot_is_no_trouble(line: str) -> None:
+    assert kernel(f"[    1.5] {line}")["host.kernel_trouble"] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pcieport 0000:00:03.1: pciehp: Slot(8): Link Down",
+        "EDAC MC0: 1 UE memory read error on CPU_SrcID#0_MC#0_Chan#0_DIMM#0",
+        "nvidia 0000:c1:00.0: PCIe Bus Error: severity=Uncorrected (Non-Fatal), type=Transaction Layer, (Requester ID)",
+        "pcieport 0000:c0:01.1: AER: Multiple Corrected error received: 0000:c1:00.0",
+    ],
+)
+def test_what_concerns_cards_buses_and_memory_is_trouble(line: str) -> None:
+    assert kernel(line)["host.kernel_trouble"] == [line]
+
+
+def test_the_pcie_errors_of_a_drive_are_not_those_of_a_card() -> None:
+    lines = (
+        "[1.0] pcieport 0000:00:01.0: AER: Corrected error received: 0000:01:00.0",
+        "[1.1] nvme 0000:01:00.0: AER: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)",
+        "[1.2] nvme 0000:01:00.0: AER:   device [144d:a808] error status/mask=00000001/00000000",
+        "[2.0] pcieport 0000:c0:01.1: AER: Corrected error received: 0000:c1:00.0",
+    )
+    assert kernel(*lines)["host.kernel_trouble"] == [lines[3]]

@@ -13,13 +13,20 @@ _XID = re.compile(
 _TROUBLE = re.compile(
     r"\bAER\b.*(?:error|lost|multiple)|PCIe Bus Error|fallen off the bus|RmInitAdapter failed"
     r"|NVRM: .*(?:fail|error|lost)"
-    r"|uncorrect\w* .*(?:ecc|memory)|\bECC\b.*(?:error|uncorrect)|Row Remapper|row remap\w* fail|EDAC .*(?:UE|CE)\b"
-    r"|Hardware Error|link is down|Surprise Down|nvidia-nvswitch\S*: .*(?:fatal|SXid)|mce: .*Hardware"
+    r"|uncorrect\w* .*(?:ecc|memory)|\bECC\b.*(?:error|uncorrect)|Row Remapper|row remap\w* fail|EDAC .*\b(?:UE|CE)\b"
+    r"|Hardware Error|(?:pcie|nvlink)\S*:? .*\blink (?:is )?down|Surprise Down"
+    r"|nvidia-nvswitch\S*: .*(?:fatal|SXid)|mce: .*Hardware"
     r"|limited by .* PCIe x(?!16\b)\d+ link.*capable of .* PCIe x16 link|downgraded",
     re.IGNORECASE,
 )
 """Cards come up at 2.5 GT/s and speed up when used, so that a boot's "limited by" counts where lanes are missing, and
 only of what could have sixteen."""
+_OF_DEVICE = re.compile(
+    r"(?P<driver>[\w-]+) (?P<bus>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d): (?:AER:|PCIe Bus Error|PCIe AER)",
+    re.IGNORECASE,
+)
+_OF_CARDS = frozenset(("nvidia", "pcieport", "pci", "vfio-pci"))
+"""What is at the other end of a PCIe error that may concern a card: its driver, none yet, or the port above it."""
 _STAMPS = re.compile(r"^(?:.{0,80}?\bkernel: )?(?:<\d+>|\w+ *: *\w+ *: +)?(?:\d{4}-\d\d-\d\dT\S+ +)?(?:\[[^\]]*\] *)?")
 """What dmesg, journalctl and syslog write before a line's own text, by itself or one after the other."""
 _IOMMU = re.compile(
@@ -33,7 +40,7 @@ def kernel_findings(found: Document) -> list[Finding]:
     """Xid events, other trouble, and hints on IOMMU and ACS; lists are empty where the log has none."""
     lines = [line.strip() for line in found.text.splitlines() if line.strip()]
     events = _kept([(line, match) for line in lines if (match := _XID.search(line))])
-    trouble = [line for line in lines if _TROUBLE.search(line) and not _XID.search(line)]
+    trouble = _of_cards([line for line in lines if _TROUBLE.search(line) and not _XID.search(line)])
     hints = [line for line in lines if _IOMMU.search(line)]
     xids: list[FactValue] = [
         {"gpu": match["gpu"], "code": int(match["code"]), "text": match["text"] or ""} for _, match in events
@@ -56,6 +63,13 @@ def _kept(events: list[tuple[str, re.Match[str]]]) -> list[tuple[str, re.Match[s
         kinds.setdefault((match["gpu"], match["code"]), place)
     wanted = list(dict.fromkeys((*kinds.values(), *range(len(events)))))[:MOST_LINES]
     return [events[place] for place in sorted(wanted)]
+
+
+def _of_cards(lines: list[str]) -> list[str]:
+    """Without the PCIe errors of drives and network cards, also as the port above them reports them."""
+    told = [match for line in lines if (match := _OF_DEVICE.search(line))]
+    others = {match["bus"].lower() for match in told if match["driver"].lower() not in _OF_CARDS}
+    return [line for line in lines if not any(bus in line.lower() for bus in others)]
 
 
 def _distinct(lines: list[str]) -> list[FactValue]:
