@@ -90,7 +90,7 @@ kernel_log() {
     *'[    0.0'*) dmesg ;;
     *) journalctl -k -b -q --no-pager -o short-iso | grep -a . || dmesg ;;
   esac | {
-    sed -n '1p;/NVRM\|Xid\|AER\|PCIe Bus\|IOMMU\|iommu\|DMAR\|AMD-Vi\|ECC\|EDAC\|mce:\|Hardware Error\|ommand line\|nvswitch\|fallen off\|link is down\|remap\|ACS\|downgraded\|limited by/p' | tail -n 2000
+    sed -n '1p;/NVRM\|Xid\|AER\|PCIe Bus\|IOMMU\|iommu\|DMAR\|AMD-Vi\|ECC\|EDAC\|mce:\|Hardware Error\|ommand line\|nvswitch\|fallen off\|link is down\|pciehp\|remap\|ACS\|downgraded\|limited by/p' | tail -n 2000
   }
 }
 s who id -un
