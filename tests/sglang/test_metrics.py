@@ -181,7 +181,7 @@ def test_a_value_that_nothing_can_have_is_left_out_wherever_values_are_put_toget
     texts = [
         f"# scraped_at: 2026-05-02T10:00:0{n}\n"
         f'sglang:num_running_reqs{{pp_rank="0"}} {odd}\nsglang:num_running_reqs{{pp_rank="0",dp_rank="1"}} 4\n'
-        f'sglang:e2e_sum {n}\nsglang:e2e_count {odd}\n'
+        f"sglang:e2e_sum {n}\nsglang:e2e_count {odd}\n"
         for n in (1, 2)
     ]
     scrapes = [parse_metrics(text) for text in texts]

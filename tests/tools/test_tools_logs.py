@@ -65,6 +65,19 @@ def test_the_start_tells_arguments_weights_pool_and_capacity() -> None:
     assert "hunter22x" not in str([facts.all(name) for name in facts])
 
 
+def test_a_pool_that_is_made_after_graph_capture_counts_and_not_the_address_space_before() -> None:
+    reserved = [line.replace("is allocated", "VA upper bound").replace("16384, K", "90000, K") for line in START[3:5]]
+    late = "[2026-05-02 10:00:13 PP{}] Post-capture KV sizing: KV cache allocated. dtype: torch.bfloat16, "
+    made = [late.format(pp) + f"#tokens: 16384, KV size: {2.5 - pp / 2} GB, avail mem=7.{pp}0 GB" for pp in (0, 1)]
+    full = "[2026-05-02 10:00:12 PP0] Memory pool end. avail mem=30.00 GB"
+    findings = run(Startup(), log(*START[:3], *reserved, full, *made, *START[5:]))
+    facts = facts_of(findings)
+    assert facts.numbers("start.kv_gib") == {"PP0": 2.5, "PP1": 2}
+    assert facts.numbers("start.kv_tokens") == {"PP0": 16384, "PP1": 16384}
+    assert facts.numbers("start.avail_after_pool_gib") == {"PP0": 7, "PP1": 7.1}
+    assert made[0] in next(f for f in findings if "start.kv_gib" in f.facts).excerpt
+
+
 def test_arguments_are_quoted_where_they_stand() -> None:
     findings = run(Startup(), log(*START))
     quoted = next(f for f in findings if "args.pp_size" in f.facts)

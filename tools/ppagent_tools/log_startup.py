@@ -18,9 +18,10 @@ def startup_findings(logs: Logs) -> list[Finding]:
     """Facts by rank are put together over the hosts; the rest is the launcher's, which runs on the first."""
     log = logs.first
     begun = any(_covers_start(each) for each in logs)
+    pools = "kv_late" if log.tap.line("kv_late") else "kv"
     groups: list[tuple[Facts, str]] = [
         (_by_stage(logs, "start.weights_gib", _weights), "weights"),
-        (_by_stage(logs, "start.kv_tokens", _kv_tokens) | _by_stage(logs, "start.kv_gib", _kv_gib), "kv"),
+        (_by_stage(logs, "start.kv_tokens", _kv_tokens) | _by_stage(logs, "start.kv_gib", _kv_gib), pools),
         (_by_stage(logs, "start.avail_after_pool_gib", _after_pool), "pool"),
         (_graphs(logs, begun), "graph_begin"),
         (_capacity(log), "capacity"),
@@ -102,16 +103,24 @@ def _weights(log: HostLog) -> dict[str, float]:
     return {stage: round(sum(used), 3) for stage, used in totals.items() if used}
 
 
+def _pools(log: HostLog) -> dict[str, list[KvPool]]:
+    """The pools by stage; where they are made after graph capture, what was reserved for them before is none."""
+    made = {stage: [f for f in facts if not f.upper_bound] for stage, facts in _first_tp(log, KvPool).items()}
+    return {stage: facts for stage, facts in made.items() if facts}
+
+
 def _kv_tokens(log: HostLog) -> dict[str, float]:
-    return {stage: facts[0].tokens for stage, facts in _first_tp(log, KvPool).items()}
+    return {stage: facts[0].tokens for stage, facts in _pools(log).items()}
 
 
 def _kv_gib(log: HostLog) -> dict[str, float]:
-    return {stage: round(sum(f.total_gib for f in facts), 3) for stage, facts in _first_tp(log, KvPool).items()}
+    return {stage: round(sum(f.total_gib for f in facts), 3) for stage, facts in _pools(log).items()}
 
 
 def _after_pool(log: HostLog) -> dict[str, float]:
-    return {stage: facts[-1].avail_gib for stage, facts in _first_tp(log, PoolEnd).items()}
+    before = {stage: facts[-1].avail_gib for stage, facts in _first_tp(log, PoolEnd).items()}
+    late = {stage: [f.avail_gib for f in facts if f.avail_gib is not None] for stage, facts in _pools(log).items()}
+    return before | {stage: left[-1] for stage, left in late.items() if left}
 
 
 def _graphs(logs: Logs, begun: bool) -> Facts:

@@ -17,6 +17,7 @@ _MARKS = {
     "args": b"server_args=",
     "weights": b"Load weight end",
     "kv": b"KV Cache",
+    "kv_late": b"KV cache allocated.",
     "pool": b"Memory pool end",
     "graph_begin": b"apture",
     "capacity": b"max_total_num_tokens=",

@@ -1,28 +1,24 @@
-"""Readers of the lines a server prints while it starts: arguments, weights, KV pools, graphs, capacity, ready.
+"""Readers of the lines a server prints while it starts: arguments, weights, KV pools, graphs, capacity.
 
 `STARTUP_FACTS` pairs a cheap mark with its reader. Read in `model_runner.py`, `memory_pool.py`, `scheduler.py`,
-`cuda_graph_setup.py` and `distributed/bootstrap.py` of 0.4.7 to 0.5.23. Warnings and choices (graph disabled,
+`cuda_graph_setup.py` and `kv_pool_runtime.py` of 0.4.7 to 0.5.23. Warnings and choices (graph disabled,
 cap reduced, attention backend) are troubles, not facts: see `trouble.py`.
 """
 
 import re
 from collections.abc import Callable
-from typing import Literal
 
 from ppagent.sglang.logs.prefix import LogLine
 from ppagent.sglang.logs.server_args import parse_server_args
 from ppagent.sglang.logs.startup_facts import (
     ArgsFact,
     Capacity,
-    DistInit,
     Edge,
     Fact,
     GraphCapture,
     GraphPhase,
     KvPool,
-    MambaPool,
     PoolEnd,
-    Ready,
     WeightLoad,
 )
 
@@ -46,58 +42,28 @@ def _args(line: LogLine) -> ArgsFact | None:
     return None if args is None else ArgsFact(ranks=line.ranks, at=line.at, args=args)
 
 
-def _dist(line: LogLine) -> DistInit:
-    message = line.message
-    edge: Edge | Literal["baseline"] = "baseline" if message.startswith("Memory") else _edge(message)
-    elapsed_s, used_gib = _number(message, "elapsed"), _number(message, "mem usage")
-    return DistInit(ranks=line.ranks, at=line.at, edge=edge, elapsed_s=elapsed_s, used_gib=used_gib)
-
-
 def _weights(line: LogLine) -> WeightLoad | None:
     message = line.message
     if "avail mem=" not in message:  # 0.5.18+: a later commit of the weights says `Load weight end.` as well
         return None
-    model = re.search(r"type=([\w.]+)", message)
-    dtype = re.search(r"dtype=([\w.]+)", message)
-    return WeightLoad(
-        ranks=line.ranks,
-        at=line.at,
-        edge=_edge(message),
-        model_type=model[1] if model else None,
-        dtype=dtype[1] if dtype else None,
-        elapsed_s=_number(message, "elapsed"),
-        used_gib=_number(message, "mem usage"),
-        avail_gib=_number(message, "avail mem"),
-    )
+    return WeightLoad(ranks=line.ranks, at=line.at, edge=_edge(message), used_gib=_number(message, "mem usage"))
 
 
 def _kv(line: LogLine) -> KvPool | None:
-    match = re.match(r"(?P<label>.*?)\s*KV Cache (?P<what>is allocated|VA upper bound)\.", line.message)
-    tokens = _whole(line.message, "#tokens") or _whole(line.message, "tokens")
+    message = line.message
+    match = re.search(r"KV (?:Cache is|cache) allocated\.|KV Cache VA upper bound\.", message)
+    tokens = _whole(message, "#tokens") or _whole(message, "tokens")
     if match is None or tokens is None:
         return None
-    k_gib, v_gib = _number(line.message, "K size"), _number(line.message, "V size")
-    whole = _number(line.message, "KV size")
-    dtype = re.search(r"dtype: ([\w.]+)", line.message)
+    k_gib, v_gib, whole_gib = (_number(message, f"{name} size") for name in ("K", "V", "KV"))
     return KvPool(
         ranks=line.ranks,
         at=line.at,
         tokens=tokens,
-        total_gib=whole if whole is not None else (k_gib or 0.0) + (v_gib or 0.0),
-        k_gib=k_gib,
-        v_gib=v_gib,
-        dtype=dtype[1] if dtype else None,
-        label=match["label"] or None,
-        upper_bound=match["what"] != "is allocated",
+        total_gib=whole_gib if whole_gib is not None else (k_gib or 0.0) + (v_gib or 0.0),
+        upper_bound="upper bound" in match[0],
+        avail_gib=_number(message, "avail mem"),
     )
-
-
-def _mamba(line: LogLine) -> MambaPool | None:
-    slots = _whole(line.message, "max_mamba_cache_size")
-    if slots is None:
-        return None
-    conv_gib, ssm_gib = _number(line.message, "conv_state size"), _number(line.message, "ssm_state size")
-    return MambaPool(ranks=line.ranks, at=line.at, slots=slots, conv_gib=conv_gib, ssm_gib=ssm_gib)
 
 
 def _pool_end(line: LogLine) -> PoolEnd | None:
@@ -128,15 +94,12 @@ def _capture(line: LogLine) -> GraphCapture | None:
     if named is None:
         return None
     sizes = re.search(r"\b(?:bs|num_tokens)=\[([\d, ]*)\]", message)
-    backend = re.search(r"backend=(\w+)", message)
     return GraphCapture(
         ranks=line.ranks,
         at=line.at,
         phase=_phase(named["name"]),
         edge="end" if named["edge"] == "end" else "begin",
-        backend=backend[1] if backend else None,
         sizes=_sizes(sizes[1]) if sizes else (),
-        elapsed_s=_number(message, "elapsed"),
         used_gib=_number(message, "mem usage"),
         avail_gib=_number(message, "avail mem"),
     )
@@ -156,27 +119,18 @@ def _capacity(line: LogLine) -> Capacity | None:
         at=line.at,
         max_total_num_tokens=tokens,
         chunked_prefill_size=_whole(message, "chunked_prefill_size"),
-        max_prefill_tokens=_whole(message, "max_prefill_tokens"),
         max_running_requests=_whole(message, "max_running_requests"),
         context_len=_whole(message, "context_len"),
         avail_gib=_number(message, r"available_\w+_mem"),
     )
 
 
-def _ready(line: LogLine) -> Ready:
-    return Ready(ranks=line.ranks, at=line.at)
-
-
 STARTUP_FACTS: tuple[tuple[bytes, Callable[[LogLine], Fact | None]], ...] = (
     (b"server_args=", _args),
     (b"Load weight ", _weights),
     (b"KV Cache ", _kv),
+    (b"KV cache allocated.", _kv),
     (b"Capture ", _capture),
     (b"Memory pool end.", _pool_end),
     (b"max_total_num_tokens=", _capacity),
-    (b"Init torch distributed ", _dist),
-    (b"Init parallel ", _dist),
-    (b"Memory baseline taken", _dist),
-    (b"Mamba Cache is allocated", _mamba),
-    (b"The server is fired up and ready", _ready),
 )

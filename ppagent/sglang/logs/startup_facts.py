@@ -30,47 +30,25 @@ class ArgsFact(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DistInit(Fact):
-    """`Init torch distributed` (to 0.5.20) or `Init parallel` (0.5.23); memory taken is in `Memory baseline` there."""
-
-    edge: Edge | Literal["baseline"]
-    elapsed_s: float | None = None
-    used_gib: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WeightLoad(Fact):
     """Weights of one rank: `used_gib` is what loading took. A second pair on a rank is a draft model's."""
 
     edge: Edge
-    model_type: str | None = None
-    dtype: str | None = None
-    elapsed_s: float | None = None
     used_gib: float | None = None
-    avail_gib: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KvPool(Fact):
-    """A KV pool of one rank. MLA pools have one size (`total_gib` only). `label` names one of several pools (0.5.18+:
-    `Full`, `SWA`); `upper_bound` marks reserved address space that is sized after graph capture (0.5.18+)."""
+    """A KV pool of one rank, one of several for some models (0.5.18+: `Full`, `SWA`), or all of them together.
+
+    `upper_bound` marks address space that is reserved and no pool yet: with `SGLANG_ENABLE_POST_CAPTURE_KV_SIZING`
+    (0.5.18+) the pool is made after graph capture, and `avail_gib` is what that leaves free.
+    """
 
     tokens: int
     total_gib: float
-    k_gib: float | None = None
-    v_gib: float | None = None
-    dtype: str | None = None
-    label: str | None = None
     upper_bound: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MambaPool(Fact):
-    """State cache of a hybrid model: `slots` states."""
-
-    slots: int
-    conv_gib: float | None = None
-    ssm_gib: float | None = None
+    avail_gib: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +65,7 @@ class GraphCapture(Fact):
 
     phase: GraphPhase
     edge: Edge | Literal["sizes"]
-    backend: str | None = None
     sizes: tuple[int, ...] = ()
-    elapsed_s: float | None = None
     used_gib: float | None = None
     avail_gib: float | None = None
 
@@ -100,15 +76,9 @@ class Capacity(Fact):
 
     max_total_num_tokens: int
     chunked_prefill_size: int | None = None
-    max_prefill_tokens: int | None = None
     max_running_requests: int | None = None
     context_len: int | None = None
     avail_gib: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ready(Fact):
-    """The server takes requests."""
 
 
 F = TypeVar("F", bound=Fact)
@@ -135,24 +105,7 @@ class Startup:
         """The capacity summary of the lowest stage in the log."""
         return min(self.of(Capacity), key=lambda fact: fact.ranks.pp or 0, default=None)
 
-    @property
-    def ready_at(self) -> datetime | None:
-        """When the server began to take requests; None where it never did, or the log does not say."""
-        return next((fact.at for fact in self.of(Ready)), None)
-
     def graph_sizes(self, phase: GraphPhase = "decode") -> tuple[int, ...]:
         """The sizes captured for `phase`, ascending; empty where the log lists none."""
         listed = (tuple(sorted(fact.sizes)) for fact in self.of(GraphCapture) if fact.phase == phase)
         return max(listed, key=len, default=())
-
-    def captured(self, phase: GraphPhase = "decode") -> bool:
-        """Whether a capture of `phase` was seen to end."""
-        return any(fact.phase == phase and fact.edge == "end" for fact in self.of(GraphCapture))
-
-    def weights_gib(self) -> dict[int, float]:
-        """GiB of weights by pipeline stage: all TP ranks of the stage, a draft model included."""
-        totals: dict[int, float] = {}
-        for fact in self.of(WeightLoad):
-            if fact.edge == "end" and fact.used_gib is not None and not fact.ranks.dp:
-                totals[fact.ranks.pp or 0] = totals.get(fact.ranks.pp or 0, 0.0) + fact.used_gib
-        return dict(sorted(totals.items()))
