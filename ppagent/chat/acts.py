@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ppagent.chat.wording import call_in_words
+from ppagent.chat.wording import call_in_short
 from ppagent.errors import ToolError
 from ppagent.evidence.masking import mask_value
 from ppagent.plugins import Grade
@@ -27,7 +27,7 @@ HOW: dict[Ended, str] = {
 }
 TRIALS = ("tune.set_limit", "tune.relaunch")
 """Tools that change a server and put it back."""
-AS_IT_WAS = "The trial was stopped. Nothing of it is left on the server: its old setting stands."
+AS_IT_WAS = "The trial {how}. Nothing of it is left on the server: its old setting stands."
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Act:
 
     @property
     def call(self) -> str:
-        return call_in_words(self.tool, self.arguments)
+        return call_in_short(self.tool, self.arguments)
 
 
 @contextmanager
@@ -94,9 +94,10 @@ def left_lines(session: "Session") -> list[Line]:
     return lines
 
 
-def stopped_lines(session: "Session", since: int) -> list[Line]:
-    """How the server was left where a trial was stopped that was begun after so many acts."""
+def as_left_lines(session: "Session", since: int) -> list[Line]:
+    """How the server was left where a trial did not end as it should that was begun after so many acts."""
     begun = [act for act in session.acts[since:] if act.tool in TRIALS]
-    if not begun or begun[-1].ended != "stopped":
+    how = {"stopped": "was stopped", "failed": "failed"}.get(begun[-1].ended) if begun else None
+    if how is None:
         return []
-    return left_lines(session) or wrapped(AS_IT_WAS, session.screen.width)
+    return left_lines(session) or wrapped(AS_IT_WAS.format(how=how), session.screen.width)

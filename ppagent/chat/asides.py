@@ -12,6 +12,7 @@ from ppagent.chat.answers.cause import cause_and_state
 from ppagent.chat.answers.crowd import crowd_lines
 from ppagent.chat.answers.done import done_lines
 from ppagent.chat.answers.gain import gain_lines
+from ppagent.chat.answers.launches import version_in, version_lines
 from ppagent.chat.answers.needs import needs_lines
 from ppagent.chat.answers.overview import overview
 from ppagent.chat.answers.page import page_lines
@@ -69,6 +70,10 @@ def _now(session: Session, text: str) -> None:
 
 def _beyond(session: Session, text: str) -> None:
     know(session)
+    version = version_in(text)
+    if version:
+        session.say(version_lines(session.found(), version, session.screen.width))
+        return
     session.say(beyond_lines(session.found(), text, session.screen.width))
 
 

@@ -14,7 +14,7 @@ from ppagent.chat.looking import at_work
 from ppagent.chat.session import Session
 from ppagent.chat.steps import looked_on
 from ppagent.chat.taking import take_in
-from ppagent.chat.wording import call_in_words, duration
+from ppagent.chat.wording import call_in_short, duration
 from ppagent.errors import UserError
 from ppagent.evidence.evidence import Evidence, Finding
 
@@ -59,7 +59,7 @@ def _allowed(session: Session, deed: Deed) -> bool:
 
 def _said(deed: Deed) -> str:
     expected = f", expected {duration(deed.seconds)}" if deed.seconds is not None else ""
-    return f"{call_in_words(deed.name, deed.arguments)}{expected}"
+    return f"{call_in_short(deed.name, deed.arguments)}{expected}"
 
 
 def _newest(session: Session, finding: Finding) -> Finding:

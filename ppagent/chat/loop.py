@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from ppagent.chat.acts import stopped_lines
+from ppagent.chat.acts import as_left_lines
 from ppagent.chat.commands.command import Leave, Switch
 from ppagent.chat.keys import hushed
 from ppagent.chat.session import Session
@@ -48,9 +48,10 @@ def take_turn(session: Session, text: str) -> None:
         _answer(session, text)
     except KeyboardInterrupt:
         kept = wrapped(KEPT if session.halt.ended_by else STOPPED, session.screen.width)
-        session.say([*stopped_lines(session, begun), *kept])
+        session.say([*as_left_lines(session, begun), *kept])
     except PpagentError as error:
-        session.say(wrapped(str(error), session.screen.width, tone="bad"))
+        told = wrapped(str(error), session.screen.width, tone="bad")
+        session.say([*told, *as_left_lines(session, begun)])
     finally:
         cost = session.cost()
         session.record("cost", seconds=round(cost.seconds, 3), tokens=cost.tokens, usd=cost.usd)

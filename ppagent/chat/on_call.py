@@ -3,19 +3,26 @@ this card or of these pasted lines."""
 
 from collections.abc import Callable
 
+from ppagent.chat.answers.brief import brief_lines
 from ppagent.chat.answers.card import card_lines
+from ppagent.chat.answers.cards import cards_lines
 from ppagent.chat.answers.helped import foretold_lines, keep_lines, tried_in
+from ppagent.chat.answers.launches import LAUNCH, flags_in, pasted_lines
 from ppagent.chat.answers.measured import trial_lines
 from ppagent.chat.answers.network import network_lines
 from ppagent.chat.answers.paste import paste_lines
 from ppagent.chat.answers.ran import ran_lines
+from ppagent.chat.answers.restart_helps import restart_helps_lines
 from ppagent.chat.answers.then import then_lines
+from ppagent.chat.answers.trouble import trouble_lines
+from ppagent.chat.answers.values import figure_in, figure_lines
 from ppagent.chat.answers.waiting import how_long_lines, nothing_lines
 from ppagent.chat.answers.watch import watch_lines
 from ppagent.chat.answers.why import why_lines
 from ppagent.chat.looking import investigate, know
 from ppagent.chat.questions import Kind
 from ppagent.chat.session import Session
+from ppagent.chat.spelling import as_meant
 from ppagent.report.lines import wrapped
 from ppagent.targets.pasted import read_pasted
 
@@ -49,6 +56,41 @@ def _keep(session: Session, text: str) -> None:
     know(session)
     evidence = (*session.archive, *session.desk.ledger.evidence)
     session.say(keep_lines(session.found(), evidence, session.screen.width))
+
+
+def _restart_helps(session: Session, text: str) -> None:
+    know(session)
+    session.say(restart_helps_lines(session.found(), session.screen.width))
+
+
+def _brief(session: Session, text: str) -> None:
+    know(session)
+    session.say(brief_lines(session.found(), session.screen.width))
+
+
+def _trouble(session: Session, text: str) -> None:
+    know(session)
+    session.say(trouble_lines(session.found(), session.screen.width))
+
+
+def _cards(session: Session, text: str) -> None:
+    know(session)
+    session.say(cards_lines(session.found(), session.screen.width))
+
+
+def _value(session: Session, text: str) -> None:
+    """A figure as it is in force; no investigation is needed where the first look told it."""
+    figure = figure_in(as_meant(text))
+    if figure is None:
+        raise AssertionError("a figure is what was asked for")
+    if not figure.tells(session.glimpse().facts):
+        know(session)
+    session.say(figure_lines(session.glimpse(), figure, session.screen.width))
+
+
+def _launch(session: Session, text: str) -> None:
+    command = text if LAUNCH.search(text) else flags_in(text)
+    session.say(pasted_lines(session.found(), command, session.screen.width))
 
 
 def _then(session: Session, text: str) -> None:
@@ -98,4 +140,10 @@ ON_CALL: dict[Kind, Callable[[Session, str], None]] = {
     "happened": _happened,
     "foretold": _foretold,
     "keep": _keep,
+    "restart_helps": _restart_helps,
+    "brief": _brief,
+    "trouble": _trouble,
+    "cards": _cards,
+    "value": _value,
+    "launch": _launch,
 }

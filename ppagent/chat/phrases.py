@@ -62,12 +62,14 @@ NEEDS = any_of(
     r"\bwhat (?:else |more )?(?:do|would|should) (?:you|i|we) (?:need|give|show|send|provide|record|collect)",
     r"\bwhat(?:'s| is| else is)? missing\b|\bwhat (?:can|could) i (?:give|tell|show|send) you",
     r"\bwhat (?:would|do) you need\b",
+    r"\bwhat (?:do you not|don'?t you|do you still not|did you not) (?:know|see)\b",
+    r"\bwhat(?:'s| is| are)? (?:still |yet )?(?:not known|unknown|unclear|undecided|your blind spots?)\b",
 )
 NOW = any_of(
     r"\bhow many (?:tokens|tok\b|gpus|cards|stages|layers)",
     r"\b(?:current|present) (?:speed|load|throughput|state|status)",
     r"\bwhat(?:'s| is) the (?:load|speed|status|throughput|queue|version|model|setup|config\w*)\b",
-    r"^(?:status|overview|summary)\b|\bhow fast is it\b|\bhow busy\b",
+    r"^(?:status|overview)\b|\bhow fast is it\b|\bhow busy\b",
 )
 MEANS = any_of(
     r"\bwhat (?:does|do) (?:it|that|this|all that|they) (?:even )?mean",
@@ -78,7 +80,8 @@ MEANS = any_of(
 )
 GAIN = any_of(
     r"\bhow much (?:faster|better|more|gain|would (?:i|we|it|that)|will (?:i|we|it|that)|can (?:i|we))",
-    r"\bwhat (?:is|'s|are|would be) the (?:max|most|best|ceiling|upper bound|potential|gain)",
+    r"\bwhat (?:is|'s|are|would be) the (?:most|best|ceiling|upper bound|potential|gain)",
+    r"\bwhat(?: is|'s|  are| would be) the max(?:imum)?(?! (?:batch|running|micro|slot|request|concurren|context|num))",
     r"\b(?:maximum|peak|best possible|theoretical) (?:throughput|speed|performance|tok)",
     r"\bhow fast (?:can|could|should|will)",
     r"\bwhat (?:speedup|gain|improvement)",
@@ -107,6 +110,7 @@ BEYOND = any_of(
     r"\bbug\b",
     r"\bsglang(?:'s)? (?:fault|issue|broken)",
     r"\b(?:upgrade|newer version|downgrade|update sglang)",
+    r"(?<![\d.])v?0\.[3-9]\.\d{1,2}(?![\d.])",
 )
 
 WHAT_IF = any_of(

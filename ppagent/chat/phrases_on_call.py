@@ -20,7 +20,7 @@ WATCH = any_of(
     r"(?:should|do|can|to|must)\b",
     r"\bwhat (?:should|do|can|to) (?:i |we )?(?:\w+ )?(?:watch|monitor|alert|keep an eye)",
     r"\bhow (?:do|can|will|would|should) (?:i|we) (?:know|see|tell|check|verify) "
-    r"(?:if|that|whether) (?:it|that|this|P\d)",
+    r"(?:if |that |whether )?(?:it|that|this|P\d)\b(?! is (?:PP|CG|KV|the |a ))",
 )
 NOTHING = any_of(
     r"\bdo(?:ing)? nothing\b",
@@ -32,6 +32,29 @@ NOTHING = any_of(
 HOW_LONG = any_of(
     r"\bhow (?:long|much time) (?:would|will|does|do|is|should|might) "
     r"(?:it|that|this|all|the (?:fix|change)|P\d)\b"
+)
+RESTART_HELPS = any_of(
+    r"\b(?:can|could|should|shall|may) (?:i|we) (?:just |simply |not )*(?:restart|reboot|relaunch|bounce)\b",
+    r"\b(?:restart|reboot|relaunch|bounc)\w*\b.{0,25}\b(?:fix|help|cure|solve|mend|enough|do it)",
+    r"\b(?:fix|help|cure|solve)\w*\b.{0,20}\b(?:restart|reboot|bounce)",
+    r"\bturn(?:ing)? it off and on\b",
+)
+BRIEF = any_of(
+    r"\btl;?dr\b",
+    r"^(?:a |the |short |quick )*summar(?:y|ise|ize)\b",
+    r"\bin (?:one|a) (?:line|sentence|word)\b|\bin short\b",
+    r"\bsum (?:it|that|this) up\b|\b(?:for|to) (?:my|the) (?:boss|manager|ticket|channel|incident|slack)\b",
+)
+TROUBLE = any_of(
+    r"\b(?:any|which|what|see|show|are there) (?:\w+ )?(?:errors?|warnings?|exceptions?|tracebacks?)\b",
+    r"\b(?:errors?|warnings?|exceptions?) in (?:the |my |our )?logs?\b",
+    r"\bdid (?:it|the server|sglang|a rank|something|anything) (?:crash|die|fail|oom|run out)",
+    r"\b(?:what|anything) (?:is|odd|bad|wrong|suspicious)\b.{0,12}\bin the logs?\b|\bwhat does the log say\b",
+)
+CARDS = any_of(
+    r"\b(?:which|what|any) (?:gpu|card)s?\b(?! (?:do|does|should|would|can|could|is best|to buy))",
+    r"\b(?:slowest|hottest|weakest|odd|worst) (?:gpu|card)\b|\b(?:all|compare)(?: the| my| our)? (?:gpus|cards)\b",
+    r"\b(?:gpus|cards) (?:\w+ )?(?:healthy|ok|okay|fine|equal|the same|alright|good|dead|alive)\b",
 )
 HAPPENED = any_of(r"\bwhat (?:the hell |just )?happened\b", r"\bwhat went wrong\b")
 FORETOLD = any_of(r"\b(?:what|which|how) (?:was|were|is|are|did) (?:the |your |you )*(?:forecasts?|predict\w*)\b")

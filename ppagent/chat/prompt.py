@@ -64,8 +64,11 @@ class Prompt:
             complete_while_typing=False,
             reserve_space_for_menu=0,
             input_processors=[MaskedWhenDone()],
+            enable_suspend=True,
         )
-        self._answers: PromptSession[str] = PromptSession(reserve_space_for_menu=0, input_processors=[MaskedWhenDone()])
+        self._answers: PromptSession[str] = PromptSession(
+            reserve_space_for_menu=0, input_processors=[MaskedWhenDone()], enable_suspend=True
+        )
 
     def read(self) -> str:
         """A message or a command."""

@@ -6,12 +6,16 @@ from typing import Literal
 from ppagent.chat import phrases as said
 from ppagent.chat import phrases_on_call as on_call
 from ppagent.chat.answers.card import CARD
+from ppagent.chat.answers.launches import LAUNCH
 from ppagent.chat.answers.levers import levers_in
 from ppagent.chat.answers.setting import read_setting
 from ppagent.chat.answers.shape import names_shape, shape_in
 from ppagent.chat.answers.topics import NETWORK, topics_in
 from ppagent.chat.answers.unheard import IS_IT, is_foreign
+from ppagent.chat.answers.values import figure_in
 from ppagent.chat.spelling import as_meant
+from ppagent.errors import UserError
+from ppagent.sglang.launch.find import find_launch
 from ppagent.targets.pasted import read_pasted
 from ppagent.targets.target import Artifact
 
@@ -19,8 +23,9 @@ Answer = Literal["yes", "no", "again", "go_on", "greeting"]
 Aside = Literal["done", "safe", "sure", "means", "needs", "gain", "crowd", "now", "beyond", "restart", "self", "busy"]
 """Questions about what was said and done, and what lies beyond it."""
 OnCall = Literal[
-    "ran", "then", "watch", "nothing", "how_long", "card", "network", "log", "happened", "foretold", "keep"
-]
+    "ran", "then", "watch", "nothing", "how_long", "card", "network", "log", "happened", "foretold", "keep",
+    "restart_helps", "brief", "trouble", "cards", "value", "launch",
+]  # fmt: skip
 """Questions around the diagnosis, and what is pasted."""
 Kind = (
     Answer
@@ -33,8 +38,13 @@ Kind = (
 LONGEST = 4_000
 """Characters in which a question shows what it is; what comes behind them is pasted."""
 
+SHORT = 3
+"""Words in which a subject with a question mark asks whether that is it, and complains of nothing."""
 LOG_LINES = 2
 """So many lines of a log are something pasted, and no question."""
+LAUNCH_FLAGS, BARE_FLAGS = 2, 3
+"""So many flags are pasted and not named: behind a launch, and by themselves."""
+FLAG = re.compile(r"(?<!\S)--[a-z][\w-]+", re.I)
 NO_PASTE = frozenset((Artifact.LAUNCH,))
 """What people write in a question as well as paste."""
 
@@ -50,6 +60,10 @@ _ASIDES: dict[Aside | OnCall, re.Pattern[str]] = {
     "happened": on_call.HAPPENED,
     "foretold": on_call.FORETOLD,
     "keep": on_call.KEEP,
+    "restart_helps": on_call.RESTART_HELPS,
+    "brief": on_call.BRIEF,
+    "trouble": on_call.TROUBLE,
+    "cards": on_call.CARDS,
     "then": on_call.THEN,
     "watch": on_call.WATCH,
     "nothing": on_call.NOTHING,
@@ -77,8 +91,12 @@ def meaning(text: str, *, looked: bool) -> Kind:
     short = next((kind for kind, pattern in _SHORT.items() if pattern.fullmatch(meant)), None)
     if short is not None:
         return short
+    if is_launch(text):
+        return "launch"
     if is_paste(text):
         return "log"
+    if figure_in(meant) is not None:
+        return "value"
     return _about_settings(meant) or _about_us(meant) or _about_causes(meant) or _other(meant, looked)
 
 
@@ -88,6 +106,20 @@ def is_paste(text: str) -> bool:
         return True
     pasted = read_pasted(text)
     return bool(set(pasted.artifacts) - NO_PASTE or pasted.metrics or pasted.bench)
+
+
+def is_launch(text: str) -> bool:
+    """Whether a launch command is pasted, or its flags alone, and no question that names some."""
+    flags = len(FLAG.findall(text))
+    if not LAUNCH.search(text):
+        return flags >= BARE_FLAGS and not said.WHAT_IF.search(text) and not said.ADVICE.search(text)
+    if flags < LAUNCH_FLAGS:
+        return False
+    try:
+        find_launch(text)
+    except UserError:
+        return False
+    return True
 
 
 def _about_settings(text: str) -> Kind | None:
@@ -148,7 +180,7 @@ def _other(text: str, looked: bool) -> Kind:
     if said.WHY.search(text):
         return "why"
     asking = bool(said.ASKING.search(text))
-    if topics_in(text) and asking and looked:
+    if topics_in(text) and asking and (looked or len(text.split()) <= SHORT):
         return "cause"
     if is_foreign(text):
         return "foreign"

@@ -17,13 +17,26 @@ KNOWN = frozenset(
 CLOSE = 0.84
 
 _WORD = re.compile(r"(?<![-\w/.])[A-Za-z]{4,}(?![-\w/.])")
-_SLANG = {"u": "you", "ur": "your", "wat": "what", "wut": "what", "wot": "what"}
-_SHORT = re.compile(r"(?<![-\w/.='])(?:u|ur|wat|wut|wot)(?![-\w/.='])", re.I)
+_SLANG = {
+    "u": "you", "ur": "your", "wat": "what", "wut": "what", "wot": "what", "whats": "what's", "wats": "what's",
+    "hows": "how's", "whos": "who's", "thats": "that's", "cmd": "command", "cmdline": "command line",
+    "reqs": "requests", "req": "request", "pls": "please", "plz": "please", "conf": "config", "mem": "memory",
+    "temp": "temperature", "temps": "temperature", "errs": "errors", "gonna": "going to", "wanna": "want to",
+}  # fmt: skip
+_SHORT = re.compile(rf"(?<![-\w/.='])(?:{'|'.join(_SLANG)})(?![-\w/.='])", re.I)
+_LETTERS = (
+    (re.compile(r"\br (?=(?:you|we|they|these|the)\b)", re.I), "are "),
+    (re.compile(r"^y (?=\w)", re.I), "why "),
+)
+"""Single letters that stand for a word only where another word follows them."""
 
 
 def as_meant(text: str) -> str:
     """The text with near misses of known words in their place. Only to tell what is asked, never to keep."""
-    return _WORD.sub(_nearest, _SHORT.sub(lambda match: _SLANG[match.group().lower()], text))
+    text = _SHORT.sub(lambda match: _SLANG[match.group().lower()], text)
+    for pattern, word in _LETTERS:
+        text = pattern.sub(word, text)
+    return _WORD.sub(_nearest, text)
 
 
 def _nearest(match: re.Match[str]) -> str:

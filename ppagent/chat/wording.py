@@ -4,6 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+BESIDE = frozenset({"predicted"})
+"""Arguments that change nothing of what is done."""
+
 
 def duration(seconds: float) -> str:
     """2.3 s, 1 min 05 s."""
@@ -20,6 +23,11 @@ def tagged(says: str, cites: Sequence[str]) -> str:
 def call_in_words(name: str, arguments: Mapping[str, Any]) -> str:
     """A tool's name and its arguments on one line."""
     return " ".join([name, *(f"{key}={json.dumps(value, default=str)}" for key, value in arguments.items())])
+
+
+def call_in_short(name: str, arguments: Mapping[str, Any]) -> str:
+    """The same without what is only held against the result."""
+    return call_in_words(name, {key: value for key, value in arguments.items() if key not in BESIDE})
 
 
 def id_ranges(ids: tuple[str, ...]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 from pydantic import BaseModel
 
-from ppagent.chat.acts import acts_in
+from ppagent.chat.acts import Act, acts_in
 from ppagent.chat.loop import take_turn
 from ppagent.chat.session import Session
 from ppagent.errors import ToolError
@@ -123,6 +123,18 @@ def test_a_trial_that_left_its_setting_behind_says_so_wherever_it_is_asked(left:
         assert "was set from 256 to 1 on ssh://fake/30000 at 2026-11-30T10:13:32 and not put back" in text
         assert back == "ppagent try ssh://fake --port 30000 --restore"
         assert back in text
+
+
+def test_a_trial_that_failed_says_that_the_old_setting_stands(left: list[RestoreNote]) -> None:
+    text = " ".join(screen_of(tried(ToolError("/generate gave no answer"))).text.split())
+
+    assert "/generate gave no answer The trial failed. Nothing of it is left on the server: its old" in text
+
+
+def test_what_a_forecast_says_is_no_part_of_what_was_done() -> None:
+    act = Act("tune.set_limit", {"limit": 1, "predicted": {"low": 8.1}}, 3)
+
+    assert act.call == "tune.set_limit limit=1"
 
 
 def test_whether_a_trial_helped_that_never_ended_cannot_be_told(left: list[RestoreNote]) -> None:

@@ -24,7 +24,7 @@ Answer = Callable[[str], str]
                 "No command ran on a server: all of this was read from what was recorded.",
                 "reads what is there: user.stated",
                 "logs.decode server.log on gpu-box E23-E28",
-                "no answer: source.flags, http.metrics,",
+                "no answer: the installed SGLang's source, the server's metrics,",
             ),
         ),
         (

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from prompt_toolkit.application import create_app_session
+from prompt_toolkit.application import Application, create_app_session
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from prompt_toolkit.input import PipeInput, create_pipe_input
@@ -32,6 +32,25 @@ def completions(session: Session, text: str) -> list[str]:
     completer = SessionCompleter()
     completer.session = session
     return [found.text for found in completer.get_completions(Document(text), CompleteEvent())]
+
+
+@pytest.mark.parametrize("at", ["message", "approval"])
+def test_ctrl_z_stops_the_program_as_in_a_shell_and_what_was_typed_stays(
+    at: str, keys: PipeInput, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped: list[bool] = []
+    monkeypatch.setattr(Application, "suspend_to_background", lambda app, suspend_group=True: stopped.append(True))
+    prompt = Prompt()
+
+    if at == "message":
+        keys.send_text("why\x1a is it slow?\n")
+        assert prompt.read() == "why is it slow?"
+    else:
+        monkeypatch.setattr("ppagent.chat.prompt._forget_typed", lambda keyboard: None)
+        keys.send_text("y\x1a\n")
+        assert prompt.ask("allow it? ") == "y"
+
+    assert stopped == [True]
 
 
 def test_a_line_is_read_and_ctrl_d_is_the_end(keys: PipeInput) -> None:

@@ -41,7 +41,7 @@ torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."""
         ("what happens with 16 users?", "crowd"),
         ("what does --pp-async-batch-depth do?", "flag"),
         ("--attention-backend?", "flag"),
-        ("what is the slot limit", "flag"),
+        ("what is the slot limit", "value"),
         ("would --enable-dp-attention help", "advice"),
         ("should I disable overlap?", "advice"),
         ("does chunked prefill matter", "advice"),
@@ -193,7 +193,7 @@ def test_nothing_of_a_message_is_made_up_in_taking_it_apart(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "meant"),
     [
-        ("whats the bottlneck", "whats the bottleneck"),
+        ("whats the bottlneck", "what's the bottleneck"),
         ("is it the piepline or the shceduler", "is it the pipeline or the scheduler"),
         ("--pp-async-batch-depht in /data/latenc", "--pp-async-batch-depht in /data/latenc"),
         ("why is it slow", "why is it slow"),

@@ -53,7 +53,8 @@ def test_while_something_runs_one_line_says_what_and_for_how_long() -> None:
 
     shown = out.getvalue()
     assert "logs.decode: it may decide PP001  0.0 s  (Ctrl-C stops it)" in shown
-    assert shown.count("\n") == 0 or "\x1b[2K" in shown
+    assert shown.count("\n") == 1
+    assert shown.endswith("\n\x1b[?25h\r\x1b[1A\x1b[2K")
 
 
 def test_nothing_moves_while_a_person_is_asked() -> None:

@@ -44,7 +44,8 @@ def verdict_on(found: Investigation, flag: str) -> str:
     """What the plan makes of a flag."""
     proposed = list(_proposed(found, flag))
     if proposed:
-        return f"Yes, {flag}: {', and '.join(proposed)}."
+        sets = any(flag in proposal.change.set for proposal in found.plan.proposals)
+        return f"{'Yes,' if sets else 'No'} {flag}: {', and '.join(proposed)}."
     for declined in found.plan.declined:
         if declined.lever == flag:
             return tagged(f"No, {flag} is not the cure here: {declined.why}", declined.cites) + "."

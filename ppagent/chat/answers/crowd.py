@@ -5,6 +5,7 @@ import re
 from ppagent.agent.investigation import Investigation
 from ppagent.causes.situation import in_flight, levels, running_cap, slot_limit, slots
 from ppagent.chat.answers.cause import cause_and_state
+from ppagent.chat.answers.setting import read_setting
 from ppagent.chat.wording import tagged
 from ppagent.report.lines import Line, wrapped
 from ppagent.report.rate import rate
@@ -34,11 +35,26 @@ def _verdict(found: Investigation) -> str:
     return "That cannot be told from what was seen: only a measurement at several loads tells (/bench 1,4,8)."
 
 
+def _at(found: Investigation, requests: int) -> str:
+    """What is known of that very load."""
+    measured = levels(found.facts)
+    for level in measured:
+        if level.concurrency == requests:
+            return tagged(f"At C={requests} it gives {rate(level.tokens_per_s)} tok/s, as measured", level.cites) + "."
+    cap = running_cap(found.facts)
+    queue = ""
+    if cap is not None and requests > cap.value:
+        queue = f" {tagged(f'{requests - cap.value:g} of them would wait: {cap.value:g} run at a time', cap.cites)}."
+    return f"At C={requests} nothing was measured, so that cannot be told (/bench {requests} measures it).{queue}"
+
+
 def crowd_lines(found: Investigation, question: str, width: int) -> list[Line]:
     """What is known of load and speed."""
     facts = found.facts
     how_many = _how_many(found) if re.search(r"\bhow many\b", question, re.I) else ""
-    lines = wrapped(how_many or _verdict(found), width, tone="verdict")
+    at = read_setting(question).concurrency
+    told = how_many or (_at(found, at) if at is not None else _verdict(found))
+    lines = wrapped(told, width, tone="verdict")
     measured = levels(facts)
     if measured:
         speeds = ", ".join(f"{rate(level.tokens_per_s)} tok/s at C={level.concurrency:g}" for level in measured)

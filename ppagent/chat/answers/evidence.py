@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 
 from ppagent.agent.investigation import Investigation
+from ppagent.chat.answers.absent import absent_lines
 from ppagent.chat.wording import id_ranges
 from ppagent.evidence.evidence import Evidence
 from ppagent.report.lines import Line, raw, wrapped
@@ -15,8 +16,7 @@ MOST_VALUE = 2_000
 def evidence_list(found: Investigation, archive: Sequence[Evidence], width: int) -> list[Line]:
     """All evidence that counts, a line each, what got no answer, and the ids of what is of before."""
     lines = [_row(item, width) for item in found.evidence]
-    for missing in found.missing:
-        lines += wrapped(f"{missing.tool}: {missing.why}", width, "  no answer  ", tone="dim")
+    lines += absent_lines(found, width)
     past = id_ranges(tuple(item.id for item in archive if item not in found.evidence))
     lines += (
         wrapped(f"{past}: nothing is concluded from it any more", width, "  before     ", tone="dim") if past else []

@@ -2,6 +2,7 @@
 
 from ppagent.agent.investigation import Investigation
 from ppagent.changes.commands import Installed
+from ppagent.chat.answers.values import IN_FORCE
 from ppagent.chat.wording import tagged
 from ppagent.report.flag_page import explain_flag
 from ppagent.report.lines import BLANK, Line, wrapped
@@ -28,8 +29,12 @@ def here_lines(found: Investigation, flag: str, width: int, indent: str = "") ->
     """What this server has it set to."""
     field = flag.lstrip("-").replace("-", "_")
     fact = found.facts.arg(field)
+    in_force = IN_FORCE[flag](found.facts) if flag in IN_FORCE else ""
+    took = wrapped(f"{in_force}.", width, indent) if in_force else []
     if fact is None:
-        return wrapped(f"{flag} is not seen in this server's arguments.", width, indent)
+        return took or wrapped(f"{flag} is not seen in this server's arguments.", width, indent)
+    if fact.value is None:
+        return [*wrapped(tagged(f"{flag} is not set", (fact.evidence,)) + ".", width, indent), *took]
     return wrapped(tagged(f"{flag} is {_value(fact.value)} on this server", (fact.evidence,)), width, indent)
 
 

@@ -23,7 +23,7 @@ from ppagent.report.lines import Line, wrapped
 from ppagent.report.rate import rate
 from ppagent.sglang.legality.renames import renamed
 
-KNOWN = "the slot limit, the async depth, graphs, the layer split (and the requests in flight, C=16)"
+KNOWN = "the slot limit, the async depth, graphs, the layer split (and a load, written as C=16)"
 
 
 @dataclass(frozen=True)

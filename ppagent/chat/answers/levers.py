@@ -18,7 +18,7 @@ _CALLED: tuple[tuple[str, str], ...] = (
     (r"dp.?attention|attention.?dp", "--enable-dp-attention"),
     (r"torch.?compile", "--enable-torch-compile"),
     (r"mem(?:ory)?.?fraction", "--mem-fraction-static"),
-    (r"max.?running", "--max-running-requests"),
+    (r"max.?running|max(?:imum)?.?batch(?:.?size)?|batch.?(?:size.?)?limit", "--max-running-requests"),
     (r"kv.?(?:cache)?.?(?:dtype|type|quanti)|(?:fp8|8.?bit).?kv|kv.{0,12}\bfp8", "--kv-cache-dtype"),
     (
         r"attention.?(?:backend|kernel)|flash.?infer|\bfa[34]\b|flash.?(?:attention|mla)|(?:trtllm|cutlass).?mla",

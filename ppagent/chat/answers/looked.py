@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ppagent.agent.investigation import Investigation
+from ppagent.chat.answers.absent import absent_lines
 from ppagent.chat.wording import id_ranges
 from ppagent.evidence.evidence import Evidence
 from ppagent.report.lines import Line, wrapped
@@ -18,8 +19,7 @@ def looked_lines(found: Investigation, width: int) -> list[Line]:
     lines: list[Line] = []
     for tool, items in by_tool.items():
         lines += wrapped(f"{_artifacts(items)}  {id_ranges(tuple(item.id for item in items))}", width, f"  {tool:<17} ")
-    for missing in found.missing:
-        lines += wrapped(f"{missing.tool}: {missing.why}", width, "  no answer         ", tone="dim")
+    lines += absent_lines(found, width)
     return [*(lines or [Line("  nothing yet")]), Line("  /evidence E7 shows the words behind an id", "dim")]
 
 

@@ -1,7 +1,7 @@
 """What would tell more: the questions that are open, and where their answers would have to come from."""
 
 from ppagent.agent.investigation import Investigation
-from ppagent.agent.probe_words import how_to_see, look_of
+from ppagent.chat.answers.probes import probe_lines
 from ppagent.report.lines import Line, wrapped
 
 MOST_PROBES = 4
@@ -14,8 +14,7 @@ RECORD = (
 def needs_lines(found: Investigation, width: int) -> list[Line]:
     """The open questions, and how to come by the answers."""
     lines: list[Line] = []
-    for probe in found.next_probes[:MOST_PROBES]:
-        lines += wrapped(f"{look_of(probe.tool).at}: {probe.why} ({how_to_see(probe)})", width, "  would tell more  ")
+    lines += probe_lines(found, found.next_probes[:MOST_PROBES], width, "  would tell more  ")
     if not lines:
         return wrapped("Nothing more: no open question is left that a tool could answer.", width)
     if found.target_kind == "recording":

@@ -6,6 +6,7 @@ from ppagent.evidence.facts import Facts
 from ppagent.report.headline import headline, provenance
 from ppagent.report.lines import Line, wrapped
 from ppagent.report.rate import rate
+from ppagent.targets.target import Shared
 
 MOST_LEVELS = 6
 MOST_REASONS = 2
@@ -17,7 +18,7 @@ def overview(found: Investigation, width: int) -> list[Line]:
     lines = wrapped(headline(found), width, tone="title")
     origin = provenance(found)
     lines += wrapped(origin, width, tone="dim") if origin else []
-    for label, says in (("load", load_now(facts)), ("measured", _measured(facts)), ("asked", _asked(facts))):
+    for label, says in (("load", load_now(facts)), ("measured", _measured(facts)), ("asked", _asked(found))):
         lines += wrapped(says, width, f"  {label:<10}") if says else []
     if len(lines) == 1 and not facts.get("engine.version"):
         lines += wrapped("nothing here tells which server it is, or what it does", width, "  ")
@@ -67,6 +68,10 @@ def _measured(facts: Facts) -> str:
     return tagged(f"{speeds} tok/s at C={loads}", facts.cite("bench.levels"))
 
 
-def _asked(facts: Facts) -> str:
-    question = facts.text("stated.question")
-    return tagged(f'"{" ".join(question.split())}"', facts.cite("stated.question")) if question else ""
+def _asked(found: Investigation) -> str:
+    """What was asked where it was recorded; what is said in a session stands on the screen already."""
+    for item in found.evidence:
+        question = item.facts.get("stated.question")
+        if item.artifact == Shared.INCIDENT.value and isinstance(question, str):
+            return tagged(f'"{" ".join(question.split())}"', (item.id,))
+    return ""

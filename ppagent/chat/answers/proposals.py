@@ -37,14 +37,19 @@ def proposal_lines(found: Investigation, wanted: str, width: int) -> list[Line]:
 
 
 def proposals_in_short(found: Investigation, width: int) -> list[Line]:
-    """The steps without their commands: what changes, and the forecast."""
+    """The steps without their commands: what changes, the forecast, and what that stands on where it was not said."""
     lines: list[Line] = []
+    told: set[str] = set()
     for step, proposal in zip(steps_of(found.plan.proposals), found.plan.proposals, strict=True):
         lines.append(Line(f"  {step.heading}  ({step.id}: {' '.join(step.causes)})", "heading"))
         changed = [Line(f"    {line}", _tone(line)) for line in step.diff.splitlines() if line[:1] in ("+", "-")]
         lines += changed or wrapped(tagged(step.title, step.cites), width, "    ")
         if proposal.predicted is not None:
             lines += wrapped(range_of(proposal.predicted), width, "    forecast ")
+            weighs = proposal.predicted.assumes[:1]
+            for assumed in set(weighs) - told:
+                lines += wrapped(assumed, width, "    assumes  ", tone="dim")
+            told.update(weighs)
     return lines
 
 

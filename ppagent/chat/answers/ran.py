@@ -6,6 +6,7 @@ from itertools import groupby
 from ppagent.agent.investigation import Investigation
 from ppagent.agent.toolbox import Toolbox
 from ppagent.chat.acts import Act
+from ppagent.chat.answers.absent import named
 from ppagent.chat.answers.done import act_rows
 from ppagent.chat.wording import id_ranges
 from ppagent.evidence.evidence import Evidence
@@ -36,7 +37,8 @@ def ran_lines(
     for row in act_rows(acts, found.evidence):
         lines += wrapped(row, width, "    ")
     silent = list(dict.fromkeys(key.partition(" ")[0] for _, key in graded if key.partition(" ")[0] not in answers))
-    lines += wrapped(f"no answer: {', '.join(silent)}", width, "  ", tone="dim") if silent else []
+    names = dict.fromkeys(named(tool) for tool in silent)
+    lines += wrapped(f"no answer: {', '.join(names)}", width, "  ", tone="dim") if names else []
     return [*lines, *wrapped(NOTES, width, "  ", tone="dim")]
 
 

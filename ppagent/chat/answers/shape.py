@@ -46,6 +46,8 @@ def _head(facts: Facts, wanted: Mapping[str, int]) -> str:
     if ring is None or tensor is None:
         return f"What {asked} would give cannot be told: not even the present shape is known."
     now = tagged(f"PP{ring.value:g} TP{tensor.value:g}", tuple(dict.fromkeys((*ring.cites, *tensor.cites))))
+    if (wanted.get("pp", 1), wanted.get("tp", 1)) == (ring.value, tensor.value) and not set(wanted) - {"tp", "pp"}:
+        return f"{now} is what runs now."
     priced = _priced(facts, wanted)
     if priced:
         return f"{asked} in place of {now} would give about {priced}. It is another launch, to be measured."

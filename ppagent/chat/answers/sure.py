@@ -1,8 +1,8 @@
 """How sure is that? Every supported cause with its confidence, what speaks for and against it, and what would tell."""
 
 from ppagent.agent.investigation import Investigation
-from ppagent.agent.probe_words import how_to_see, look_of
 from ppagent.chat.answers.cause import STATES, cause_and_state
+from ppagent.chat.answers.probes import probe_lines
 from ppagent.chat.wording import id_ranges, tagged
 from ppagent.report.headline import provenance
 from ppagent.report.lines import Line, wrapped
@@ -36,6 +36,5 @@ def sure_lines(found: Investigation, width: int) -> list[Line]:
     if said:
         ids = id_ranges(tuple(item.id for item in said))
         lines += wrapped(f"Your own words are evidence as well, the weakest there is: {ids}.", width)
-    for probe in found.next_probes[:MOST_PROBES]:
-        lines += wrapped(f"{look_of(probe.tool).at}: {probe.why} ({how_to_see(probe)})", width, "  would tell more  ")
+    lines += probe_lines(found, found.next_probes[:MOST_PROBES], width, "  would tell more  ")
     return [*lines, *wrapped(HOW, width, "  ", tone="dim")]

@@ -21,7 +21,7 @@ _PLAIN = frozenset(
         tps try turn turned under up upon us use used using value values very want was way we we'd well were what
         what'd what's whats when where which while will with within without would wouldn't yeah yes you your s second
         pp pipeline async requests request user users flight concurrent concurrency keeping else maybe might impact
-        affect compare""",
+        affect compare need needs needed necessary require required worth""",
     )
 )
 """Words that say nothing of a setting."""

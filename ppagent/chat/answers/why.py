@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from ppagent.agent.investigation import Investigation
-from ppagent.agent.probe_words import how_to_see, look_of
 from ppagent.agent.summary import cited
 from ppagent.chat.answers.cause import cause_and_state, cause_in_short
+from ppagent.chat.answers.probes import probe_lines
 from ppagent.chat.answers.proposals import declined_lines, hint_lines, proposals_in_short
 from ppagent.chat.answers.topics import Topic, telling, topics_in
 from ppagent.chat.wording import tagged
@@ -14,6 +14,8 @@ from ppagent.report.next_command import in_words, next_command
 from ppagent.report.own import own_statements
 
 MOST_TOPICS = 3
+HANGING = "DIAGNOSED  "
+"""No line of a verdict begins further in than behind that."""
 MOST_PROBES = 3
 
 
@@ -23,8 +25,7 @@ def why_lines(found: Investigation, question: str, width: int) -> list[Line]:
     if found.verdict == "not_enough_evidence":
         command, does = next_command(found)
         lines += [BLANK, Line(f"  run next    {command}", "good"), *wrapped(does, width, " " * 14)]
-        for probe in found.next_probes[:MOST_PROBES]:
-            lines += wrapped(f"{look_of(probe.tool).at}: {probe.why} ({how_to_see(probe)})", width, "  look next   ")
+        lines += probe_lines(found, found.next_probes[:MOST_PROBES], width, "  look next   ")
     if found.plan.proposals:
         lines += [BLANK, *proposals_in_short(found, width)]
     lines += declined_lines(found, width, in_short=True)
@@ -41,7 +42,8 @@ def why_lines(found: Investigation, question: str, width: int) -> list[Line]:
 def verdict_lines(found: Investigation, width: int) -> list[Line]:
     """The verdict and what it stands on."""
     label = found.verdict.replace("_", " ").upper()
-    return wrapped(found.summary, width, f"{label}  ", " " * 11, "verdict")
+    behind = f"{label}  "
+    return wrapped(found.summary, width, behind, " " * min(len(behind), len(HANGING)), "verdict")
 
 
 def why_again_lines(found: Investigation, width: int) -> list[Line]:
