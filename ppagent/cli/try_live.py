@@ -22,6 +22,7 @@ from ppagent.trials.live import Outcome, run_live
 from ppagent.trials.next_run import LEVEL_SHARE
 from ppagent.trials.note import read_note
 from ppagent.trials.observed import ObservedTraffic
+from ppagent.trials.others import serves_others
 from ppagent.trials.outputs import OutputCheck
 from ppagent.trials.own_load import OwnLoad
 from ppagent.trials.phase import Meter
@@ -30,6 +31,7 @@ from ppagent.trials.record import RecordedForesight, record_outcome
 from ppagent.trials.story import DOES, as_data, live_plan, live_result
 
 GRADE = 3
+BESIDE_OTHERS = "; others use the server now, so what it gives this load depends on them: --observe measures theirs"
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,8 @@ def _traffic(args: argparse.Namespace, trial: Trial) -> tuple[str, float]:
         observed = ObservedTraffic(trial.reached.control)
         return observed.describes, observed.expected_s(trial.seconds)
     name = args.prompts.name if args.prompts is not None else ""
-    return OwnLoad(trial.reached.endpoint, trial.shape, PromptSource(name=name)).describes, trial.seconds
+    describes = OwnLoad(trial.reached.endpoint, trial.shape, PromptSource(name=name)).describes
+    return describes + (BESIDE_OTHERS if serves_others(trial.reached.control) else ""), trial.seconds
 
 
 def _carry_out(args: argparse.Namespace, trial: Trial) -> Outcome:

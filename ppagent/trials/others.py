@@ -10,7 +10,7 @@ BETWEEN_LOOKS_S = 0.5
 
 
 def serves_others(control: Control) -> bool:
-    """Looks a few times for three seconds, before anything of ours is sent. True where most looks find requests.
+    """Looks a few times for up to three seconds, before anything of ours is sent. True where most looks find requests.
 
     False too where the server does not tell (no `/v1/loads` or `/get_load`). Under pipeline parallelism the running
     count is of the slot the scheduler looked at, often an empty one: tokens held tell of all slots (0 when idle; what
@@ -25,4 +25,6 @@ def serves_others(control: Control) -> bool:
         except ToolError:
             return False
         found += any((rank.slot_running or 0) + (rank.waiting or 0) + (rank.used_tokens or 0) > 0 for rank in ranks)
+        if found > LOOKS / 2 or found + LOOKS - 1 - look <= LOOKS / 2:
+            break
     return found > LOOKS / 2

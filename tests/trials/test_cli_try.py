@@ -4,8 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from ppagent.bench.prompts import Span
+from ppagent.bench.session import PromptSource
+from ppagent.bench.shape import Shape
 from ppagent.cli.main import main
 from ppagent.trials.note import RestoreNote, read_note, write_note
+from ppagent.trials.own_load import OwnLoad
 from tests.bench.fakes import FakeServer
 
 QUICK = ["--seconds", "1", "--concurrency", "8", "--think-time", "0.002", "--input-len", "8", "--output-len", "6-14"]
@@ -27,6 +31,22 @@ def test_without_a_yes_the_plan_is_all_that_happens(server: FakeServer, capsys: 
     assert all(len(line) <= 80 for line in said.splitlines()[:-1])
     assert server.settings == []
     assert server.served == 0
+
+
+def test_a_load_beside_that_of_others_is_said_to_be_one_before_it_begins(
+    server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["try", server.url, *SET, *QUICK]) == 4
+    assert "others use the server now" not in " ".join(capsys.readouterr().err.split())
+    shape = Shape(concurrency=4, input_tokens=Span(4, 4), output_tokens=Span(300, 400))
+    load = OwnLoad(server.endpoint, shape, PromptSource())
+    load.start()
+    try:
+        assert main(["try", server.url, *SET, *QUICK]) == 4
+        told = " ".join(capsys.readouterr().err.split())
+    finally:
+        load.stop(wait=False)
+    assert "others use the server now, so what it gives this load depends on them: --observe measures theirs" in told
 
 
 @pytest.mark.parametrize("yes", ["0", "2"])

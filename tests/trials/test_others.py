@@ -23,6 +23,19 @@ def test_a_server_without_requests_serves_nobody() -> None:
         assert not serves_others(Control(server.endpoint))
 
 
+@pytest.mark.parametrize(("tokens", "looks"), [(0, 3), (900, 4)])
+def test_no_more_looks_are_taken_than_decide_it(tokens: int, looks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[int] = []
+
+    def loads(_: Control) -> Loads:
+        taken.append(1)
+        return Loads(ranks=(RankLoad(slot_running=0, waiting=0, used_tokens=tokens),))
+
+    monkeypatch.setattr(Control, "loads", loads)
+    assert serves_others(Control(FakeServer().endpoint)) == bool(tokens)
+    assert len(taken) == looks
+
+
 def test_requests_that_are_held_are_somebody_elses() -> None:
     shape = Shape(concurrency=4, input_tokens=Span(4, 4), output_tokens=Span(60, 80))
     with FakeServer(base_ms=3) as server:
