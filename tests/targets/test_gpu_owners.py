@@ -4,7 +4,9 @@ import pytest
 
 from ppagent.targets.remote.gpu_owners import HEADER, Owners, owners_of
 from ppagent.targets.remote.gpus import Cards, numbered_as_on
+from ppagent.targets.remote.processes import Process
 from ppagent.targets.remote.sections import Section, Sections
+from ppagent.targets.remote.servers import Server
 
 OWNERS = Owners(
     titles={40170: "sglang::scheduler_TP0", 40171: "sglang::scheduler_TP1"},
@@ -49,10 +51,18 @@ def test_no_list_at_all_is_not_an_empty_one(text: str, table: str) -> None:
 
 
 def test_names_and_numbers_are_read_of_the_survey() -> None:
-    status = "/proc/40170/status:NSpid:\t40170\t19\n/proc/5/status:NSpid:\t5\n/proc/5/status:Cpus_allowed_list:\t0-3\n"
-    found = owners_of(None, survey(tree="  1  0 systemd\n999 1 a, b\nodd\n", status=status))
-    assert found == Owners({}, {1: "systemd", 999: "a  b"}, {19: 40170, 5: 5})
-    assert owners_of(None, survey()) == Owners()
+    """Numbers of the server's own container: another one on the host has a process 19 too."""
+    status = "".join(
+        f"/proc/{pid}/status:NSpid:\t{pid}\t{own}\n/proc/{pid}/status:Cpus_allowed_list:\t0-3\n"
+        for pid, own in ((40169, 1), (40170, 19), (51170, 19))
+    )
+    launcher = Process(40169, 1, ("python3", "-m", "sglang.launch_server"))
+    server = Server(launcher, (Process(40170, 40169, ("sglang::scheduler",)),), 30000, "127.0.0.1")
+    found = owners_of(server, survey(tree="  1  0 systemd\n999 1 a, b\nodd\n", status=status))
+    assert found.titles == {40169: "sglang.launch_server", 40170: "sglang::scheduler"}
+    assert found.others == {1: "systemd", 999: "a  b"}
+    assert found.inside == {1: 40169, 19: 40170}
+    assert owners_of(None, survey(status=status)) == Owners()
 
 
 SAMPLES = "timestamp,index,name,uuid,pci.bus_id\n1,0,X,GPU-a,00000000:AD:00.0\n1,1,X,GPU-b,00000000:C1:00.0\n"

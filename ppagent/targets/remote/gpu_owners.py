@@ -59,8 +59,9 @@ def owners_of(server: Server | None, survey: Sections) -> Owners:
         cells = line.split(None, 2)
         if len(cells) == 3 and cells[0].isdecimal():
             others[int(cells[0])] = cells[2].strip().replace(",", " ")
-    inside = {int(ids.split()[-1]): int(pid) for pid, ids in _NUMBERED.findall(_said(survey, "status"))}
-    return Owners(titles(server) if server is not None else {}, others, inside)
+    named = titles(server) if server is not None else {}
+    numbered = {int(pid): int(ids.split()[-1]) for pid, ids in _NUMBERED.findall(_said(survey, "status"))}
+    return Owners(named, others, {own: pid for pid, own in numbered.items() if pid in named})
 
 
 def _said(survey: Sections, name: str) -> str:
