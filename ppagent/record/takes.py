@@ -14,6 +14,7 @@ from ppagent.record.outcome import Outcome
 from ppagent.record.source import recorded_source
 from ppagent.record.stack import architectures_of
 from ppagent.targets.commanded import Commanded
+from ppagent.targets.remote.scrape_remark import remark_of
 from ppagent.targets.target import Artifact, Target
 
 FIRST = (
@@ -111,7 +112,8 @@ class Takes:
             for number, (_, text) in enumerate(scrapes, 1)
         ]
         remark = f"{len(scrapes)} scrapes" if len(scrapes) > 1 else "one scrape, which gives no rates"
-        self._outcome.add(self._labels[host], "metrics", sum(sizes), remark)
+        ended = remark_of(scrapes[-1][1]) if scrapes else ""
+        self._outcome.add(self._labels[host], "metrics", sum(sizes), f"{remark}; {ended}" if ended else remark)
 
     def _sample_cards(self) -> None:
         """While /metrics is scraped, so that both are of one stretch of time; the target keeps what it was told."""

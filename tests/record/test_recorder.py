@@ -16,6 +16,7 @@ from ppagent.targets.open import open_target
 from ppagent.targets.recording import Recording
 from ppagent.targets.remote.link import End as RunEnd
 from ppagent.targets.remote.link import LinkLost, Ran
+from ppagent.targets.remote.scrape_remark import remark_of, with_remark
 from ppagent.targets.target import Artifact, SourceHit
 from ppagent_evals.check_case import faults_of
 from tests.record.record_fakes import INCIDENTS, FakeLive, diagnosed, record, told
@@ -330,3 +331,18 @@ def test_a_recording_may_be_written_over_with_force(tmp_path: Path) -> None:
     assert (tmp_path / "answer.yaml").read_text() == "mine\n"
     assert isinstance(Folder(tmp_path).root, Path)
     assert Recording(tmp_path).hosts == FakeLive(INCIDENTS / "hw003-foreign-job").hosts
+
+
+class EndsEarly(Recording):
+    """Of its scrapes one came."""
+
+    def scrapes(self, host: str) -> tuple[tuple[str, str], ...]:
+        return (("metrics/1.prom", with_remark("x 1\n", "scrape 2 of 3 did not come: the connection is lost")),)
+
+
+def test_a_recording_says_why_it_has_fewer_scrapes_and_so_does_a_diagnosis_of_it(tmp_path: Path) -> None:
+    outcome = record(EndsEarly(INCIDENTS / "kimi-k26-pp8"), tmp_path)
+    (got,) = [got for got in outcome.got if got.name == "metrics"]
+    assert got.remark.endswith("; scrape 2 of 3 did not come: the connection is lost")
+    (host,) = Recording(tmp_path).hosts
+    assert remark_of(Recording(tmp_path).scrapes(host)[0][1]) == "scrape 2 of 3 did not come: the connection is lost"

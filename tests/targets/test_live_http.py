@@ -16,6 +16,7 @@ from ppagent.targets.remote.http_client import Way
 from ppagent.targets.remote.link import Link
 from ppagent.targets.remote.local_link import LocalLink
 from ppagent.targets.remote.reach import reach
+from ppagent.targets.remote.scrape_remark import remark_of
 from ppagent.targets.remote.servers import Server
 from tests.fixtures.fake_server import FakeServer
 from tests.fixtures.sshd import free_port
@@ -202,7 +203,9 @@ def test_scrapes_that_came_before_a_failure_are_kept() -> None:
             return "# x\n"
 
     api = Failing(Way(LocalLink(), "127.0.0.1", free_port()), None)
-    assert [name for name, _ in api.scrapes(5, 0)] == ["metrics/1.prom", "metrics/2.prom"]
+    came = api.scrapes(5, 0)
+    assert [name for name, _ in came] == ["metrics/1.prom", "metrics/2.prom"]
+    assert [remark_of(text) for _, text in came] == ["", "scrape 3 of 5 did not come: gone"]
     with pytest.raises(ToolError, match="gone"):
         api.scrapes(5, 0)
 

@@ -4,6 +4,7 @@ import pytest
 from tool_fakes import FakeTarget, box, facts_of, run
 
 from ppagent.errors import ToolError
+from ppagent.targets.remote.scrape_remark import with_remark
 from ppagent_tools.http import Info, Loads, Metrics
 
 INFO = {
@@ -190,3 +191,12 @@ def test_data_parallel_ranks_are_kept_by_rank() -> None:
 def test_text_without_a_metric_is_a_tool_error() -> None:
     with pytest.raises(ToolError, match="no metric"):
         run(Metrics(), metrics("404 page not found\n"))
+
+
+def test_scrapes_that_did_not_come_are_told_beside_the_facts_of_those_that_did() -> None:
+    why = "scrape 2 of 3 did not come: the connection to box is lost"
+    findings = run(Metrics(), metrics(with_remark(scrape(0, 3, 100), why)))
+    assert facts_of(findings).number("metrics.running_reqs") == 3
+    (unread,) = [finding for finding in findings if "tool.unread" in finding.facts]
+    assert unread.facts["tool.unread"] == [f"metrics/1.prom of box: {why}"]
+    assert unread.excerpt.endswith(why)

@@ -11,6 +11,7 @@ from ppagent.plugins import Grade, NoArguments, Tool, ToolContext
 from ppagent.sglang.loads import parse_loads
 from ppagent.sglang.metrics import Scrape, by_time, parse_metrics
 from ppagent.sglang.server_info import SchedulerState, ServerInfo, parse_server_info
+from ppagent.targets.remote.scrape_remark import remark_of
 from ppagent.targets.target import Artifact
 from ppagent_tools.important import important
 from ppagent_tools.metric_facts import Group, metric_groups
@@ -162,10 +163,20 @@ def _metrics(context: ToolContext, host: str) -> list[Finding]:
         raise ToolError(f"{name} of {host}: no metric of SGLang is in it")
     at = scrapes[-1].at
     found = Document(text, name, host)
-    return [
-        found.finding(group.facts, _sample_line(text, group), authority=AUTHORITY, at=at.isoformat() if at else "")
+    when = at.isoformat() if at else ""
+    findings = [
+        found.finding(group.facts, _sample_line(text, group), authority=AUTHORITY, at=when)
         for group in metric_groups(scrapes)
     ]
+    return [*findings, *_ended_early(found)]
+
+
+def _ended_early(found: Document) -> list[Finding]:
+    """That more scrapes were to come than there are, and why they did not."""
+    why = remark_of(found.text)
+    if not why:
+        return []
+    return [found.finding({"tool.unread": [f"{found.place}: {why}"]}, found.text.rstrip().rpartition("\n")[2])]
 
 
 def _refuse_others(scrapes: Sequence[Scrape], what: str) -> None:

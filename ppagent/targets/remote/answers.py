@@ -16,6 +16,7 @@ from ppagent.targets.remote.asking import AskSecret
 from ppagent.targets.remote.http_client import BrokenOff, Way, fetch
 from ppagent.targets.remote.keys import Keys
 from ppagent.targets.remote.once import Once
+from ppagent.targets.remote.scrape_remark import with_remark
 from ppagent.targets.remote.tls_stream import Distrusted
 
 ANSWER_S = 10.0
@@ -103,7 +104,8 @@ class Answers:
         return f"# scraped_at: {answer.at.isoformat(timespec='milliseconds')}\n{answer.body}"
 
     def scrapes(self, count: int, gap_s: float) -> tuple[tuple[str, str], ...]:
-        """Scrapes begun `gap_s` apart, so that counters have rates. What came before a failure is kept."""
+        """Scrapes begun `gap_s` apart, so that counters have rates. What came before a failure is kept, and the last of
+        it says why no more came."""
         found: list[tuple[str, str]] = []
         due_s = time.monotonic()
         for number in range(1, count + 1):
@@ -111,9 +113,11 @@ class Answers:
                 found.append((f"metrics/{number}.prom", self.scrape()))
             except NotRecorded:
                 raise
-            except ToolError:
+            except ToolError as error:
                 if not found:
                     raise
+                name, text = found[-1]
+                found[-1] = (name, with_remark(text, f"scrape {number} of {count} did not come: {error}"))
                 break
             if number < count:
                 due_s += gap_s
