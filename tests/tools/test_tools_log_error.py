@@ -92,3 +92,11 @@ def test_a_line_of_arguments_that_is_not_whole_is_said_to_be_so(arguments: str, 
     facts = facts_of(run(Startup(), log(f"[2025-03-18 15:24:52] server_args={arguments}")))
     assert facts.flag("start.args_cut") is cut
     assert facts.text("args.model_path") == "/m"
+
+
+def test_a_try_that_was_refused_before_the_server_came_up_is_not_its_end() -> None:
+    refused = "launch_server.py: error: unrecognized arguments: --enable-reasoning"
+    start = ("[2025-03-18 15:24:52] server_args=ServerArgs(model_path='/m', tp_size=8)",)
+    ready = (*start, "[2025-03-18 15:26:52] The server is fired up and ready to roll!")
+    assert facts_of(run(Trouble(), log(refused, *ready))).get("log.error") is None
+    assert facts_of(run(Trouble(), log(refused, *start))).flag("log.ended_by_error") is True

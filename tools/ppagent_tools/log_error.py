@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.sglang.logs.prefix import parse_line
 from ppagent.sglang.logs.summary import Event, Tally
+from ppagent.sglang.logs.trouble_flags import FLAG_KINDS
 from ppagent_tools.log_reading import HostLog
 
 _ANNOUNCE = ("scheduler_exception", "child_died")
@@ -14,6 +15,8 @@ _FRAMES = ("raised_at_start", "raised_at_work", "stage_waits", "watchdog_dump", 
 _GO_ON = ("unbalanced_memory", "kv_transfer_failed", "retract_failed", "grammar_timeout", "nan_logits", "soft_watchdog")
 """Errors that a server outlives; what it died of is another line, if it did."""
 _EXCEPTION = re.compile(r"[\w.]*(?:Error|Exception)\b")
+_REFUSALS = frozenset(kind.id for kind in FLAG_KINDS)
+"""Before the arguments are printed: where the server came up, an earlier try in the same file was refused."""
 _ENDS = ("scheduler_exception", "child_died")
 _NEAR = 3
 """Lines between an assertion and the exception it raises: none, or the marks under the source line."""
@@ -24,7 +27,8 @@ MOST_RANKS = 8
 
 def error_findings(log: HostLog, troubles: Mapping[str, Tally]) -> list[Finding]:
     """The most telling error of one host's log; nothing where there is none."""
-    event = telling_error(troubles)
+    up = bool(log.tap.line("ready") or log.stretch.decode)
+    event = telling_error({kind: tally for kind, tally in troubles.items() if not up or kind not in _REFUSALS})
     if event is None:
         return []
     asserted = _asserted(event, troubles)
