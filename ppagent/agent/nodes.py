@@ -45,7 +45,8 @@ class Nodes:
             return State(allowed=True)
         if not self.desk.can_ask:
             grade = call["grade"]
-            reason = f"it {GRADE_MEANS[grade]} (grade {grade}), which is above the ceiling of {int(self.desk.ceiling)}"
+            above = f"above the ceiling of {int(self.desk.ceiling)}; --ceiling {grade} allows it"
+            reason = f"it {GRADE_MEANS[grade]} (grade {grade}), which is {above}"
             return State(allowed=False, denied=[*state["denied"], denial(call, reason)])
         from langgraph.types import interrupt
 

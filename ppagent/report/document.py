@@ -152,7 +152,7 @@ def document_of(found: Investigation) -> Document:
         more_undecided=cannot_tell[most_open:],
         own=tuple(Note(own.label, own.says, own.cites) for own in own_statements(found)),
         probes=_probes(found),
-        denied=tuple(Note(d["tool"], plain(d["why"])) for d in found.denied),
+        denied=tuple(Note(plain(look_of(d["tool"]).at), plain(d["why"])) for d in found.denied),
         missing=tuple(Note(plain(each.what), plain(each.why)) for each in lacking(found)),
         footer=plain(_footer(found)),
         run_next=_run_next(found),

@@ -77,7 +77,8 @@ def test_above_the_ceiling_with_nobody_to_ask_a_tool_is_denied_and_listed() -> N
 
     assert not tool.runs
     assert [(d["tool"], d["grade"]) for d in found.denied] == [("profile.trace", 3)]
-    assert found.denied[0]["why"].startswith("it disturbs the server (grade 3), which is above the ceiling of 2; ")
+    says = "it disturbs the server (grade 3), which is above the ceiling of 2; --ceiling 3 allows it; it was to tell "
+    assert found.denied[0]["why"].startswith(says)
     assert found.cost.steps == 1 and found.cost.tool_calls == {}
 
 
