@@ -82,6 +82,14 @@ def test_two_that_cannot_be_told_apart_by_a_port_are_told_with_what_would_help()
         choose(found, 30000, "box")
 
 
+def test_where_the_engine_tells_this_account_nothing_two_are_left_to_one_that_it_tells() -> None:
+    with pytest.raises(UserError) as caught:
+        choose(servers_in(two("")), 31001, "box")
+    assert caught.value.advice == (
+        "Choose one with --port, as an account that may ask which port leads to which (`sudo docker ps`)."
+    )
+
+
 def test_a_port_of_the_host_is_none_of_a_container_that_has_it_in_its_own_network() -> None:
     """The one runs on the host itself, the other in a network of its own."""
     found = servers_in(two("", second="10.78.0.2"))

@@ -21,12 +21,22 @@ def choose(servers: Sequence[Server], port: int | None, host: str, ended: str = 
         return meant[0]
     listed = "; ".join(f"port {s.port}{_where(s)}: {_told(s.launcher)}" for s in servers)
     if len(meant) > 1:
-        same = len({server.port for server in meant}) < len(meant)
-        publish = ", once each container publishes a port of its own (-p 31001:30000)" if same else ""
-        raise UserError(f"{len(meant)} SGLang servers run on {host} ({listed}).", f"Choose one with --port{publish}.")
+        raise UserError(
+            f"{len(meant)} SGLang servers run on {host} ({listed}).", f"Choose one with --port{_once(meant)}."
+        )
     if servers:
         raise UserError(f"No SGLang server on {host} has port {port}.", f"There is {listed}.")
     raise NotRecorded(f"{NO_SERVER} {host}{f'; {ended}' if ended else ''}")
+
+
+def _once(servers: Sequence[Server]) -> str:
+    """What has to be done before one of several can be chosen by its port; empty where they have different ones."""
+    if len({server.port for server in servers}) == len(servers):
+        return ""
+    hidden = next((server.engine for server in servers if _may_be_at_any_port(server)), "")
+    if hidden:
+        return f", as an account that may ask which port leads to which (`sudo {hidden} ps`)"
+    return ", once each container publishes a port of its own (-p 31001:30000)"
 
 
 def _on_the_host(servers: list[Server]) -> list[Server]:
