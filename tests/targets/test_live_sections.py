@@ -41,7 +41,7 @@ def test_a_script_goes_over_in_one_go_and_comes_back_in_sections(link: Link) -> 
 def test_what_came_before_the_time_was_up_is_kept_and_the_rest_is_said() -> None:
     found = run_sections(LocalLink(), "s one echo hi\ns two sleep 60\ns three echo ho\n", timeout_s=0.5)
     assert list(found) == ["one"]
-    with pytest.raises(ToolError, match="three of the host was not read: its time was up"):
+    with pytest.raises(ToolError, match="three of local was not read: its time was up"):
         found["three"]
 
 

@@ -37,15 +37,16 @@ class Section:
 class Sections:
     """The sections of a script by name. A section that is not there was lost with the connection, or with the time."""
 
-    def __init__(self, found: Mapping[str, Section], why_cut: str) -> None:
+    def __init__(self, found: Mapping[str, Section], why_cut: str, host: str = "the host") -> None:
         self._found = found
         self._why_cut = why_cut
+        self._host = host
 
     def __getitem__(self, name: str) -> Section:
         """Raises ToolError for a section that did not come."""
         found = self._found.get(name)
         if found is None:
-            raise ToolError(f"{name} of the host was not read: {self._why_cut or 'the script does not have it'}")
+            raise ToolError(f"{name} of {self._host} was not read: {self._why_cut or 'the script does not have it'}")
         return found
 
     def must_have(self, name: str) -> None:
@@ -95,7 +96,7 @@ def run_sections(link: Link, body: str, *arguments: str, timeout_s: float, early
     found = parse_sections(ran.stdout, mark)
     if not found and ran.end is not End.LOST:
         raise ToolError(f"{link.name} answers no commands: {ran.complaint}")
-    return Sections(found, "" if ran.end is End.EXITED else ran.complaint)
+    return Sections(found, "" if ran.end is End.EXITED else ran.complaint, link.name)
 
 
 class _Watch:

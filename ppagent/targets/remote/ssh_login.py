@@ -89,8 +89,15 @@ class Login:
         return True
 
     def _hung_up(self, error: BaseException) -> UserError:
+        """paramiko tells a lost connection and a host that takes no further key with the same words."""
         why = str(error) or "it hung up"
-        return self._refused(f"{self._config.alias} ended the log-in at key {self._tried}: {why.rstrip('.')}")
+        alias = self._config.alias
+        return UserError(
+            f"{alias} ended the log-in at key {self._tried}: {why.rstrip('.')}.",
+            f"The connection broke off, or {alias} lets nobody try more keys: try again, name the right one as "
+            f"IdentityFile; `ssh -v {alias}` shows more.",
+            ExitStatus.FAILURE,
+        )
 
     def _refusal(self) -> UserError:
         if self._locked and self._ask is None:
