@@ -23,11 +23,13 @@ import re
 
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
 from ppagent.causes.graphs import asked_off, graph_share
-from ppagent.causes.sighting import trouble_words
+from ppagent.causes.sighting import trouble, trouble_words
 from ppagent.causes.situation import graph_ceiling
 from ppagent.evidence.facts import Facts
 
 _MEMORY = re.compile(r"memory|\bOOM\b|CUBLAS_STATUS_ALLOC", re.IGNORECASE)
+_CAPTURING = re.compile(r"graphs?\b|capture_one_batch_size|register_graph_buffers")
+"""Functions that run only while graphs are captured."""
 _CUSTOM_REDUCE = re.compile(r"custom_all_?reduce", re.IGNORECASE)
 _PEER = re.compile(r"Connection (?:closed|reset) by peer|\bgloo\b|ncclRemoteError|Broken pipe")
 """What a rank notices when another one ended first: its own capture is not what failed."""
@@ -37,10 +39,18 @@ class CaptureFails:
     id = "CG005"
     name = "capture fails or hangs"
     prior = 0.03
-    wants = ("trouble.capture_failed", "start.graph_begun", "start.graph_captured", "start.ready", "decode.lines")
+    wants = (
+        "trouble.capture_failed",
+        "trouble.raised_at_start",
+        "start.graph_begun",
+        "start.graph_captured",
+        "start.ready",
+        "decode.lines",
+    )
 
     def observe(self, facts: Facts) -> tuple[Observation, ...]:
-        found = (_failed(facts), _stuck(facts), _fine(facts), _never(facts), _hang(facts), _captured_over_nodes(facts))
+        at_start = (_failed(facts), _raised(facts), _stuck(facts))
+        found = (*at_start, _fine(facts), _never(facts), _hang(facts), _captured_over_nodes(facts))
         return tuple(o for o in found if o is not None)
 
     def probes(self, facts: Facts) -> tuple[Probe, ...]:
@@ -90,16 +100,28 @@ def _lost_a_peer(facts: Facts) -> bool:
 
 def _not_for_memory(facts: Facts) -> Advice | None:
     """What to do about a capture that failed of something else than memory: fewer sizes change nothing there."""
-    message, cites = _message(facts), facts.cite("trouble.capture_failed")
-    if not message or _MEMORY.search(message):
+    message, frames = _message(facts), _frames(facts)
+    cites = facts.cite("trouble.capture_failed", "trouble.raised_at_start")
+    unsaid = not message and _CAPTURING.search(frames) is not None and trouble(facts, "cuda_oom") is None
+    if not unsaid and (not message or _MEMORY.search(message)):
         return None
     eager = Declined("--disable-cuda-graph", "it hides the failure and pays for it on every step", cites)
-    if _CUSTOM_REDUCE.search(message):
+    if _CUSTOM_REDUCE.search(message) or "register_graph_buffers" in frames:
         return Advice((_without_custom_reduce(cites),), (eager,))
     title = f"Find what cannot be captured: the traceback above `{_head(message)}` ends in it"
+    if unsaid:
+        title = "Look at the last line of the traceback: it says whether memory ended or something cannot be captured"
     if _lost_a_peer(facts):
         title = "Look at the other ranks' and nodes' logs: one of them ended first, and this capture lost its peer"
-    look = Remedy("CG005", "operator", title, Change(), cites, verify="the capture line ends and the server comes up")
+    look = Remedy(
+        "CG005",
+        "operator",
+        title,
+        Change(),
+        cites,
+        verify="the capture line ends and the server comes up",
+        rollback="none: it does not start now",
+    )
     return Advice((look,), (eager,))
 
 
@@ -150,6 +172,18 @@ def _failed(facts: Facts) -> Observation | None:
     if _lost_a_peer(facts):
         return Observation(says, facts.cite("trouble.capture_failed"), 0.5, 0.1)
     return Observation(says, facts.cite("trouble.capture_failed"), 0.98, 0.003)
+
+
+def _raised(facts: Facts) -> Observation | None:
+    """By a frame of the traceback, for a log that does not hold the line which says it in words."""
+    if trouble(facts, "capture_failed") is not None or not _CAPTURING.search(_frames(facts)):
+        return None
+    says = "the exception was raised while graphs were captured"
+    return Observation(says, facts.cite("trouble.raised_at_start.frame"), 0.9, 0.005)
+
+
+def _frames(facts: Facts) -> str:
+    return trouble_words(facts, "raised_at_start", "frame")
 
 
 def _stuck(facts: Facts) -> Observation | None:

@@ -125,3 +125,16 @@ def test_a_line_of_arguments_that_was_cut_does_not_tell_what_was_left_at_its_def
     assert stages(facts_of(whole | {"start.args_cut": True})) is None
     answered = stages(facts_of(whole | {"start.args_cut": True, "internal.slot_limit": 8}))
     assert answered is not None and answered.value == 1
+
+
+@pytest.mark.parametrize(
+    ("frame", "change"),
+    [(["load_model", "init_cuda_graphs"], {}), ("register_graph_buffers", {"--disable-custom-all-reduce": "true"})],
+)
+def test_a_traceback_that_was_in_capture_is_a_failed_capture(frame: FactValue, change: dict[str, str]) -> None:
+    values: dict[str, FactValue] = {"trouble.raised_at_start": 3, "trouble.raised_at_start.frame": frame}
+    assert judged(cause_of("CG005"), values).state == "supported"
+    (remedy,) = cause_of("CG005").advise(facts_of(values)).remedies
+    assert remedy.change.set == change
+    elsewhere = values | {"trouble.raised_at_start.frame": "load_model"}
+    assert judged(cause_of("CG005"), elsewhere).state != "supported"

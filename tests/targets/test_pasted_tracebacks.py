@@ -57,3 +57,8 @@ def test_arguments_that_were_cut_for_good_swallow_nothing() -> None:
     error = "RuntimeError: CUDA error: invalid device ordinal"
     assert log_of("\n".join([cut, error])) == [cut, error]
     assert log_of("\n".join([cut, "", "We use tp=2 here."])) == [cut]
+
+
+def test_a_piece_out_of_a_tracebacks_middle_is_log() -> None:
+    piece = [f"  {FRAMES[1]}", f"    {FRAMES[2]}", "AssertionError: no"]
+    assert log_of("\n".join(["It says:", *piece])) == piece
