@@ -50,7 +50,8 @@ def first_sight(text: str) -> str:
     )
     for batch in kept:
         if "chosen" in batch:
-            text += f" {batch['written']} more are {batch['chosen']}: {batch['passed']} passed."
+            more = f"{batch['written']} more {'is' if batch['written'] == 1 else 'are'}"
+            text += f" {more} {batch['chosen']}: {batch['passed']} passed."
     return fill(text, 118) + "\n"
 
 

@@ -146,6 +146,12 @@ QWEN25_05B = Model(
                    num_attention_heads=14, num_key_value_heads=2, vocab_size=151936, max_position_embeddings=32768,
                    tie_word_embeddings=True),
 )  # fmt: skip
+QWEN3_06B = Model(
+    "/models/Qwen3-0.6B", "Qwen3ForCausalLM", 28, 1.11, 0.29, 8, head_dim=128, context_len=40960,
+    config=_config("Qwen3ForCausalLM", "qwen3", hidden_size=1024, intermediate_size=3072, num_hidden_layers=28,
+                   num_attention_heads=16, num_key_value_heads=8, vocab_size=151936, max_position_embeddings=40960,
+                   tie_word_embeddings=True),
+)  # fmt: skip
 QWEN3_32B_AWQ = replace(
     QWEN3_32B,
     path="/models/Qwen3-32B-AWQ",
