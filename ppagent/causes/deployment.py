@@ -27,7 +27,7 @@ class Node:
 def deployment(facts: Facts) -> tuple[Node, ...]:
     """Every node of a deployment of several, by rank; empty for a server on one host, and where that is not known."""
     count, ring = nodes(facts), stages(facts)
-    if count is None or not 1 < count.value <= MOST_RANKS:
+    if count is None or not 1 < count.value <= MOST_RANKS or unread_ranks(facts):
         return ()
     hosts = {rank: host for host, rank in reversed(ranks_of_hosts(facts).items())}
     depth = int(ring.value) if ring is not None else 0
@@ -38,16 +38,23 @@ def deployment(facts: Facts) -> tuple[Node, ...]:
 
 def ranks_of_hosts(facts: Facts) -> dict[str, int]:
     """Node rank by host, in the order in which the hosts were read: as its launch has it, else as the server itself
-    says. A launch that names none is of node 0."""
+    says. A launch that names none is of node 0; of one that names it in a variable it is not known."""
     ranks: dict[str, int] = {}
+    untold = unread_ranks(facts)
     for name in ("launch.node_rank", "args.node_rank"):
         for fact in facts.all(name):
             if fact.host and fact.number is not None:
                 ranks.setdefault(fact.host, int(fact.number))
     for fact in facts.all("launch.command"):
-        if fact.host:
+        if fact.host and fact.host not in untold:
             ranks.setdefault(fact.host, 0)
     return ranks
+
+
+def unread_ranks(facts: Facts) -> frozenset[str]:
+    """Hosts whose launch names its node in a way that cannot be read (`--node-rank $RANK`), unless the server does."""
+    told = {fact.host for fact in facts.all("args.node_rank") if fact.number is not None}
+    return frozenset(fact.host for fact in facts.all("launch.node_rank") if fact.number is None) - told
 
 
 def stages_of(rank: int, count: int, depth: int) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from ppagent.agent.investigation import Investigation
-from ppagent.causes.situation import arguments_known, data_parallel, stages, tensor_parallel
+from ppagent.causes.situation import data_parallel, stages, tensor_parallel
 from ppagent.evidence.facts import Fact, Facts
 from ppagent.sglang.flags.history import between
 
@@ -71,12 +71,13 @@ def _by_settings(facts: Facts) -> str:
 
 
 def _shape(facts: Facts) -> str:
-    """PP8 TP1, and DP where there is more than one rank."""
-    ring, tensor, data = stages(facts), tensor_parallel(facts), data_parallel(facts)
-    if not arguments_known(facts) or ring is None or tensor is None:
+    """PP8 TP1 as far as it is known, and DP where there is more than one rank."""
+    if not any(name.startswith(("args.", "launch.")) for name in facts):
         return ""
-    shape = f"PP{ring.value:g} TP{tensor.value:g}"
-    return f"{shape} DP{data.value:g}" if data is not None and data.value > 1 else shape
+    ring, tensor, data = stages(facts), tensor_parallel(facts), data_parallel(facts)
+    data = data if data is not None and data.value > 1 else None
+    known = {"PP": ring, "TP": tensor, "DP": data}
+    return " ".join(f"{axis}{size.value:g}" for axis, size in known.items() if size is not None)
 
 
 def _gpus(facts: Facts) -> str:

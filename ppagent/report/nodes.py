@@ -7,6 +7,8 @@ from ppagent.causes.deployment import Node, deployment, ranks_of_hosts
 from ppagent.evidence.facts import Facts
 from ppagent.report.next_command import words_of
 
+MOST_NAMED = 3
+"""Nodes of which nothing was read that are told one by one."""
 _NOT_APART = "null"
 """`--disaggregation-mode` of a server that does both (its default)."""
 
@@ -28,6 +30,8 @@ def _named(node: Node, count: int) -> str:
 def _away(away: Sequence[Node], found: Investigation, count: int) -> str:
     """The nodes of which nothing was read, why, and what that leaves out."""
     which = ", ".join(_named(node, count) for node in away)
+    if len(away) > MOST_NAMED:
+        which = f"{len(away)} more nodes of {count}"
     lacks = "its log, metrics and cards are" if len(away) == 1 else "their logs, metrics and cards are"
     says = f"{which}: {lacks} not in this report"
     if away[0].rank == 0:

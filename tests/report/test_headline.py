@@ -42,3 +42,12 @@ def test_a_version_that_only_the_settings_in_the_log_tell_says_so_with_its_likes
 
     read = replace(diagnosed(), evidence=(told, version_of("a", "0.5.11", 3)))
     assert "SGLang 0.5.11" in headline(read) and "settings" not in headline(read)
+
+
+def test_of_a_launch_that_tells_some_sizes_those_are_told() -> None:
+    asked = {"launch.command": "--tp 8 --dp 8", "launch.tp_size": 8, "launch.dp_size": 8, "launch.untold": ["..."]}
+    launch = Evidence("E1", "server.launch", "launch.txt", asked, "", "a", "", 1)
+    assert " TP8 DP8" in headline(replace(diagnosed(), evidence=(launch,)))
+    assert "PP" not in headline(replace(diagnosed(), evidence=(launch,)))
+    only_log = Evidence("E2", "logs.trouble", "server.log", {"log.tags": []}, "", "a", "", 2)
+    assert "PP1" not in headline(replace(diagnosed(), evidence=(only_log,)))

@@ -74,3 +74,12 @@ def test_it_stands_at_the_top_of_every_form_of_report() -> None:
 def test_a_server_on_one_host_is_told_nothing_of_nodes() -> None:
     assert nodes_told(diagnosed()) == ""
     assert '"elsewhere": []' in as_json(diagnosed())
+
+
+def test_of_many_missing_nodes_only_their_number_is_told() -> None:
+    told = nodes_told(found("recording", "r", launched("a", 0, nnodes=16, pp_size=1, tp_size=16)))
+    assert told.endswith("15 more nodes of 16: their logs, metrics and cards are not in this report")
+
+
+def test_a_node_that_is_named_in_a_variable_is_not_told_to_be_the_first() -> None:
+    assert nodes_told(found("recording", "r", launched("a", 0, node_rank="$RANK"))) == ""

@@ -101,6 +101,30 @@ def test_what_the_running_server_says_of_its_version_counts_most() -> None:
     assert facts_of(findings).text("engine.version") == "0.5.11"
 
 
+@pytest.mark.parametrize(
+    ("image", "version"),
+    [
+        ("lmsysorg/sglang:v0.4.5-cu124", "0.4.5"),
+        ("registry.local:5000/sglang:0.5.9.post1", "0.5.9.post1"),
+        ("lmsysorg/sglang:latest", None),
+        ("mine/my-sglang:1.2.3", None),
+    ],
+)
+def test_the_tag_of_sglangs_image_tells_the_version(image: str, version: str | None) -> None:
+    target = box(launch=f"docker run --gpus all {image} python3 -m sglang.launch_server --model-path /m --tp 8\n")
+    if version is None:
+        with pytest.raises(NotRecorded):
+            run(ServerVersion(), target)
+        return
+    facts = facts_of(run(ServerVersion(), target))
+    assert (facts.text("engine.version"), facts.text("engine.source")) == (version, "image tag")
+
+
+def test_what_is_installed_counts_before_the_images_tag() -> None:
+    target = box(launch="docker run lmsysorg/sglang:v0.4.5 python3 -m sglang.launch_server --tp 8", version="0.5.9")
+    assert facts_of(run(ServerVersion(), target)).text("engine.version") == "0.5.9"
+
+
 def test_a_version_file_may_carry_a_name_and_must_carry_a_version() -> None:
     assert run(ServerVersion(), box(version="sglang 0.5.10.post1\n"))[0].facts["engine.version"] == "0.5.10.post1"
     with pytest.raises(ToolError, match="is no version"):

@@ -5,7 +5,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from tool_fakes import FakeTarget, facts_of, run
+from tool_fakes import FakeTarget, box, facts_of, run
 
 from ppagent.errors import NotRecorded, ToolError
 from ppagent.targets.target import Shared
@@ -253,3 +253,16 @@ def test_a_row_of_digits_is_no_figure(digits: str) -> None:
         f"The model has {digits} layers over {digits} stages, GPU util is {digits} %, TPOT {digits} ms.",
     ]
     run(StatedFacts(), FakeTarget(shared={Shared.INCIDENT: yaml.safe_dump({"question": digits, "stated": stated})}))
+
+
+@pytest.mark.parametrize(
+    ("words", "version"),
+    [
+        ("With sglang 0.4.5 it is slow. It was not with sglang 0.4.3.", None),
+        ("With sglang 0.4.5 it is slow. We run sglang 0.4.5 on H20.", "0.4.5"),
+    ],
+)
+def test_of_two_versions_in_the_words_none_is_taken_for_the_one_that_runs(words: str, version: str | None) -> None:
+    facts = facts_of(run(StatedFacts(), box(), question=words))
+    assert facts.text("engine.version") == version
+    assert facts.get("stated.question") is not None

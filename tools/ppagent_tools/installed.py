@@ -16,6 +16,8 @@ from ppagent_tools.reading import Document, document, json_object, json_spans, o
 
 _SGLANG = re.compile(r"(?im)^sglang(?:==|\s+@\s+\S*?sglang-|\s+)v?(?P<version>\d[\w.+!]*)")
 
+_IMAGE = re.compile(r"(?<![\w-])sglang:v?(?P<version>\d+\.\d+\.\d+(?:\.?(?:post|rc)\d+)?)(?![\w.]*\w/)")
+
 
 class ServerVersion:
     name = "server.version"
@@ -34,7 +36,7 @@ def versions(context: ToolContext, host: str) -> list[Finding]:
     there is none."""
     findings: list[Finding] = []
     broken: list[ToolError] = []
-    for read in (_packaged, _version_file, _answered):
+    for read in (_packaged, _version_file, _answered, _imaged):
         try:
             findings.append(read(context, host))
         except NotRecorded:
@@ -70,6 +72,15 @@ def _answered(context: ToolContext, host: str) -> Finding:
     if not isinstance(version, str) or parse_version(version) is None:
         raise NotRecorded("the server does not say its version")
     return _version(found, version, found.text[slice(*spans["version"])] if spans else "", "/server_info", 3)
+
+
+def _imaged(context: ToolContext, host: str) -> Finding:
+    """The tag of SGLang's own image in the launch; what is installed in a container may have been changed since."""
+    found = document(context, host, Artifact.LAUNCH)
+    match = _IMAGE.search(found.text)
+    if match is None:
+        raise NotRecorded("the launch names no image with a version")
+    return _version(found, match["version"], match.group(), "image tag", 2)
 
 
 def _by_settings(context: ToolContext, host: str) -> list[Finding]:

@@ -116,8 +116,12 @@ def _in_words(found: Document, question: str, sentences: list[str]) -> list[Find
     loads = [stated_load(sentence) for sentence in figures]
     levels = _together(loads)
     most = max((load.in_flight for load in loads if load.in_flight is not None), default=None)
-    for sentence, readable, load in zip(spoken, figures, loads, strict=True):
-        facts = _load_facts(load, most, levels) | stated_gpus(readable) | stated_figures(readable)
+    told = [stated_figures(readable) for readable in figures]
+    several = len({facts["engine.version"] for facts in told if "engine.version" in facts}) > 1
+    for sentence, readable, load, figured in zip(spoken, figures, loads, told, strict=True):
+        facts = _load_facts(load, most, levels) | stated_gpus(readable) | figured
+        if several:  # one of before, of another machine, of somebody else: which one runs here is not said
+            facts = {name: value for name, value in facts.items() if not name.startswith("engine.")}
         if load.levels and levels:
             levels = []
         if load.in_flight is not None and load.in_flight == most:
