@@ -12,7 +12,6 @@ class Kind(Enum):
     WAIT = "a kernel that sends to or receives from another stage, and spins until that one is there"
     LAUNCH = "a kernel launched from the host"
     GRAPH = "a graph launched from the host"
-    MARK = "a stretch of the host's time that has a name"
     OTHER = "anything else"
 
 

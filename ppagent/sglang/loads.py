@@ -6,10 +6,10 @@ number. Read in `srt/entrypoints/v1_loads.py`, `srt/managers/io_struct.py` and `
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ppagent.errors import ToolError
-from ppagent.sglang.server_info import number, read_answer, text_of, whole
+from ppagent.sglang.server_info import number, read_answer, whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,12 +20,7 @@ class RankLoad:
     slot_running: int | None = None
     waiting: int | None = None
     used_tokens: int | None = None
-    max_total_num_tokens: int | None = None
-    max_running_requests: int | None = None
     token_usage: float | None = None
-    tokens_per_s: float | None = None
-    cache_hit_rate: float | None = None
-    queues: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +28,6 @@ class Loads:
     """All DP ranks."""
 
     ranks: tuple[RankLoad, ...] = ()
-    version: str | None = None
 
     @property
     def waiting(self) -> int | None:
@@ -51,27 +45,18 @@ def parse_loads(text: str) -> Loads:
         return Loads(ranks=(RankLoad(used_tokens=tokens),))
     if not isinstance(rows, list):
         raise ToolError("/v1/loads answered without a list of loads.")
-    version = text_of(body.get("version")) if isinstance(body, dict) else None
     ranks = tuple(_rank(row, place) for place, row in enumerate(rows) if isinstance(row, dict))
-    return Loads(ranks=ranks, version=version)
+    return Loads(ranks=ranks)
 
 
 def _rank(row: Mapping[str, object], place: int) -> RankLoad:
     dp_rank, waiting = whole(row.get("dp_rank")), whole(row.get("num_waiting_reqs"))
-    queues = row.get("queues")
     return RankLoad(
         dp_rank=place if dp_rank is None else dp_rank,
         slot_running=_running(row, waiting),
         waiting=waiting,
         used_tokens=_first_whole(row, "num_used_tokens", "num_tokens"),
-        max_total_num_tokens=whole(row.get("max_total_num_tokens")),
-        max_running_requests=whole(row.get("max_running_requests")),
         token_usage=number(row.get("token_usage")),
-        tokens_per_s=number(row.get("gen_throughput")),
-        cache_hit_rate=number(row.get("cache_hit_rate")),
-        queues={name: size for name, count in queues.items() if (size := whole(count)) is not None}
-        if isinstance(queues, dict)
-        else {},
     )
 
 

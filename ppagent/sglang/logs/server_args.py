@@ -22,12 +22,10 @@ _PLAIN_STRING = re.compile(r"'([^'\\]*)'|\"([^\"\\]*)\"")
 
 @dataclass(frozen=True, slots=True)
 class ServerArgs:
-    """Arguments by field name. `unreadable` names those whose value is no literal: they are kept as their text.
+    """Arguments by field name; those whose value is no literal are kept as their text.
     `complete` is False where the line was cut, or somebody left some out. Passwords, tokens and keys are masked."""
 
-    form: Literal["call", "dict"]
     values: Mapping[str, ArgValue]
-    unreadable: tuple[str, ...]
     complete: bool
 
 
@@ -40,20 +38,17 @@ def parse_server_args(message: str) -> ServerArgs | None:
     form: Literal["call", "dict"] = "dict" if call is None else "call"
     body = text[1 if call is None else call.end() :]
     values: dict[str, ArgValue] = {}
-    unreadable: list[str] = []
     pieces = list(_pieces(body))
     for piece in pieces:
         name, value = _name_and_value(piece, form)
         if not name:
             continue
-        values[name], readable = _read(value)
-        if not readable:
-            unreadable.append(name)
+        values[name] = _read(value)
         if is_secret(name) and isinstance(values[name], str):
             values[name] = MASK
     elided = any(piece.strip() in ("...", "\N{HORIZONTAL ELLIPSIS}") for piece in pieces)
     complete = text.endswith(")" if form == "call" else "}") and not elided
-    return ServerArgs(form, values, tuple(unreadable), complete)
+    return ServerArgs(values, complete)
 
 
 def is_secret(name: str) -> bool:
@@ -87,17 +82,17 @@ def _name_and_value(piece: str, form: Literal["call", "dict"]) -> tuple[str, str
     return (match["name"], piece[match.end() :].strip()) if match else ("", "")
 
 
-def _read(text: str) -> tuple[ArgValue, bool]:
-    """The value and whether it could be read; what could not is its own text."""
+def _read(text: str) -> ArgValue:
+    """The value; what cannot be read is its own text."""
     if text in _SIMPLE:
-        return _SIMPLE[text], True
+        return _SIMPLE[text]
     plain = _PLAIN_STRING.fullmatch(text)
     if plain is not None:
-        return plain[1] if plain[1] is not None else plain[2], True
+        return plain[1] if plain[1] is not None else plain[2]
     try:
-        return _value(ast.parse(text, mode="eval").body), True
+        return _value(ast.parse(text, mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return text, False
+        return text
 
 
 def _value(node: ast.expr) -> ArgValue:

@@ -49,7 +49,7 @@ class DecodeStats:
 
     `running_counts` is how often each `#running-req` was printed (the fill of the logged slots), `recent_running` the
     last values in order; `queue_share` the share of lines with a queue. `tokens_per_s` is the scheduler's generation
-    throughput, all slots together, without the `left_out` lines after idle; `tail` the level of the last 20 lines.
+    throughput, all slots together, without the `left_out` lines after idle.
     `longest_stall_s` is the longest time between two lines without a prefill line in it: no request came, so the old
     ones stood still (or, on a decode server of a prefill/decode pair, there were none). `graph_true` and `graph_false`
     count lines by the graph field. `examples` holds one verbatim line for what stands out: `running_p50`,
@@ -66,9 +66,7 @@ class DecodeStats:
     tokens: Spread | None = None
     token_usage: Spread | None = None
     tokens_per_s: Spread | None = None
-    tail: Level | None = None
     left_out: int = 0
-    interval_s: Spread | None = None
     longest_stall_s: float | None = None
     graph_label: str | None = None
     graph_true: int = 0
@@ -79,12 +77,6 @@ class DecodeStats:
     accept_rate: float | None = None
     last_at: datetime | None = None
     examples: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def graph_share(self) -> float | None:
-        """Share of lines whose decode step was replayed from a graph; None where no line says."""
-        known = self.graph_true + self.graph_false
-        return self.graph_true / known if known else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
