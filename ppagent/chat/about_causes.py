@@ -64,7 +64,7 @@ def _again(session: Session, text: str) -> None:
 def _cause(session: Session, text: str) -> None:
     know(session)
     found, width = session.found(), session.screen.width
-    chosen = _meant(text, found.board)
+    chosen = _meant(as_meant(text), found.board)
     if not chosen:
         cannot(session, text)
         return

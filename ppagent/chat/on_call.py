@@ -3,6 +3,7 @@ this card or of these pasted lines."""
 
 from collections.abc import Callable
 
+from ppagent.chat.answers.board import board_lines
 from ppagent.chat.answers.brief import brief_lines
 from ppagent.chat.answers.card import card_lines
 from ppagent.chat.answers.cards import cards_lines
@@ -93,6 +94,12 @@ def _launch(session: Session, text: str) -> None:
     session.say(pasted_lines(session.found(), command, session.screen.width))
 
 
+def _else(session: Session, text: str) -> None:
+    """Every cause with its state: what was found, what is open, and what is ruled out."""
+    know(session)
+    session.say(board_lines(session.found(), session.screen.width))
+
+
 def _then(session: Session, text: str) -> None:
     know(session)
     session.say(then_lines(session.found(), session.shown, session.screen.width))
@@ -146,4 +153,5 @@ ON_CALL: dict[Kind, Callable[[Session, str], None]] = {
     "cards": _cards,
     "value": _value,
     "launch": _launch,
+    "else": _else,
 }

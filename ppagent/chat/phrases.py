@@ -16,6 +16,7 @@ GO_ON = any_of(r"(?:go on|continue|carry on|keep (?:going|looking)|look further)
 AGAIN = any_of(
     r"(?:please )?(?:look|check|read)(?: at (?:it|the server|them))? (?:again|afresh|anew|once more)\b.{0,20}",
     r"refresh\b.{0,20}",
+    r"(?:so |and )?is (?:it|that|this) (?:fixed|gone|solved|resolved|better)(?: now| yet| by now)?\W*",
     r"(?:i|we) (?:have )?(?:just )?(?:restarted|relaunched|rebooted)(?: (?:it|the server))?\b.{0,40}",
 )
 LOG_LINE = re.compile(
@@ -69,6 +70,7 @@ NOW = any_of(
     r"\bhow many (?:tokens|tok\b|gpus|cards|stages|layers)",
     r"\b(?:current|present) (?:speed|load|throughput|state|status)",
     r"\bwhat(?:'s| is) the (?:load|speed|status|throughput|queue|version|model|setup|config\w*)\b",
+    r"\b(?:what|which) (?:sglang )?version\b|^(?:sglang )?version\W*$|\b(?:what|which) model\b",
     r"^(?:status|overview)\b|\bhow fast is it\b|\bhow busy\b",
 )
 MEANS = any_of(
@@ -139,7 +141,9 @@ ADVICE = any_of(
 )
 HEALTH = any_of(
     r"\b(?:un)?healthy\b|\banything wrong\b",
-    r"\b(?:is|looks?|are) (?:it|this|that|everything|things|they) (?:all )?(?:good|ok|okay|fine|normal|bad|right)\b",
+    r"\b(?:is|looks?|are) "
+    r"(?:it|this|that|everything|things|they|(?:my|our|the) (?:config\w*|setup|settings?|server|launch)) (?:all )?"
+    r"(?:good|ok|okay|fine|normal|bad|right)\b",
 )
 COMMAND = any_of(
     r"\b(?:the|a|new|launch|full|whole|exact|restart|relaunch|start) command(?: ?line)?\b",
@@ -187,7 +191,9 @@ WHY = any_of(
     r"\bstuck\b|\bhang|\bcrash",
     r"\buseless\b|\bterrible\b|\bawful\b|\bsuck",
     r"\b(?:un)?healthy\b",
-    r"\b(?:is|looks?|are) (?:it|this|that|everything|things|they) (?:all )?(?:good|ok|okay|fine|normal|bad|right)\b",
+    r"\b(?:is|looks?|are) "
+    r"(?:it|this|that|everything|things|they|(?:my|our|the) (?:config\w*|setup|settings?|server|launch)) (?:all )?"
+    r"(?:good|ok|okay|fine|normal|bad|right)\b",
 )
 ASKING = any_of(
     r"\?",
@@ -202,4 +208,5 @@ LOOKED_AT = any_of(
     r"\b(?:show|list)(?: me)? (?:the |your |all )*evidence",
 )
 EVIDENCE_ID = re.compile(r"\bE\d{1,3}\b")
-PROPOSAL_ID = re.compile(r"\b[Pp]\d{1,2}\b")
+PROPOSAL_ID = re.compile(r"\b[Pp](?!50\b|9\d\b)\d{1,2}\b")
+"""P50, p95 and p99 are percentiles."""

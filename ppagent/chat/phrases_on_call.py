@@ -39,13 +39,18 @@ RESTART_HELPS = any_of(
     r"\b(?:fix|help|cure|solve)\w*\b.{0,20}\b(?:restart|reboot|bounce)",
     r"\bturn(?:ing)? it off and on\b",
 )
+ELSE = any_of(
+    r"(?:and |is |was )?(?:there )?(?:what|anything|something|nothing) else(?: is| was)?(?: wrong| odd| bad| off)?\W*"
+)
 BRIEF = any_of(
+    r"\btell (?:my|the|our) (?:boss|manager|team|users?|customers?)\b",
     r"\btl;?dr\b",
     r"^(?:a |the |short |quick )*summar(?:y|ise|ize)\b",
     r"\bin (?:one|a) (?:line|sentence|word)\b|\bin short\b",
     r"\bsum (?:it|that|this) up\b|\b(?:for|to) (?:my|the) (?:boss|manager|ticket|channel|incident|slack)\b",
 )
 TROUBLE = any_of(
+    r"\b(?:what|who|which \w+) (?:has |have )?(?:crashed|died|failed|errored)\b",
     r"\b(?:any|which|what|see|show|are there) (?:\w+ )?(?:errors?|warnings?|exceptions?|tracebacks?)\b",
     r"\b(?:errors?|warnings?|exceptions?) in (?:the |my |our )?logs?\b",
     r"\bdid (?:it|the server|sglang|a rank|something|anything) (?:crash|die|fail|oom|run out)",

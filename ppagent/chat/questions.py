@@ -24,7 +24,7 @@ Aside = Literal["done", "safe", "sure", "means", "needs", "gain", "crowd", "now"
 """Questions about what was said and done, and what lies beyond it."""
 OnCall = Literal[
     "ran", "then", "watch", "nothing", "how_long", "card", "network", "log", "happened", "foretold", "keep",
-    "restart_helps", "brief", "trouble", "cards", "value", "launch",
+    "restart_helps", "brief", "trouble", "cards", "value", "launch", "else",
 ]  # fmt: skip
 """Questions around the diagnosis, and what is pasted."""
 Kind = (
@@ -91,6 +91,8 @@ def meaning(text: str, *, looked: bool) -> Kind:
     short = next((kind for kind, pattern in _SHORT.items() if pattern.fullmatch(meant)), None)
     if short is not None:
         return short
+    if on_call.ELSE.fullmatch(meant):
+        return "else"
     if is_launch(text):
         return "launch"
     if is_paste(text):

@@ -123,7 +123,7 @@ torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."""
         (TRACEBACK, "log"),
         ("is it my client?", "cause"),
         ("is it the disk?", "unheard"),
-        ("is the model too big?", "unheard"),
+        ("is the model too big?", "cause"),
         ("can you restart it?", "restart"),
         ("restart the server now", "restart"),
         ("please relaunch sglang", "restart"),

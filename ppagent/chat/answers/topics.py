@@ -37,10 +37,14 @@ TOPICS = (
     _topic("the parallel shape", "PP009 IC001", r"wrong (?:axis|shape)|tp (?:instead|rather)|tensor parallel"),
     _topic("CUDA graphs", "CG001 CG002 CG003 CG005", r"(?:cuda.?)?graphs?\b|launch overhead|kernel launch"),
     _topic("the KV pool", "KV001 KV002 KV003", r"kv\b|kv.?cache|memory pool|retract"),
-    _topic("the cards' memory", "LA003 KV001 KV003", r"memory(?! pool)|vram|oom\b"),
+    _topic("the cards' memory", "LA003 KV001 KV003", r"memory(?! pool)|vram|oom\b|model (?:is )?too (?:big|large)"),
     _topic("the prefix cache", "KV004", r"prefix|radix|cache hit"),
     _topic("links between the cards", "IC001 IC002 IC004 IC006", r"pcie|nvlink|all.?reduce|nccl|interconnect|p2p\b"),
-    _topic("the cards' power or heat", "HW001 HW002", r"power (?:cap|limit)|throttl|thermal|overheat|hot\b|clocks?\b"),
+    _topic(
+        "the cards' power or heat",
+        "HW001 HW002",
+        r"power (?:cap|limit)|throttl|thermal|overheat|temperatures?\b|hot\b|clocks?\b",
+    ),
     _topic("a bad or unequal card", "HW004 HW003", r"(?:bad|broken|faulty|failing|unequal) (?:gpu|card)|xid|ecc"),
     _topic("the hardware", "HW001 HW002 HW003 HW004 IC004", r"hardware|hw\b"),
     _topic(

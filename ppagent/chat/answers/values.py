@@ -42,6 +42,20 @@ def requests_now(facts: Facts) -> str:
     return tagged(f"{flying.value:g} requests in flight", flying.cites) if flying is not None else ""
 
 
+def pool_now(facts: Facts) -> str:
+    """Tokens that the KV pool holds, as the start told; empty where it did not."""
+    fact = facts.first("start.max_total_tokens", "start.kv_tokens", "internal.max_total_num_tokens")
+    if fact is None or fact.number is None:
+        return ""
+    return tagged(f"The KV pool holds {fact.number:.0f} tokens on one rank", (fact.evidence,))
+
+
+def context_now(facts: Facts) -> str:
+    """The longest context, as it was set; empty where it is not known."""
+    fact = facts.numeric_arg("context_length")
+    return tagged(f"The context length is {fact.number:.0f} tokens", (fact.evidence,)) if fact and fact.number else ""
+
+
 IN_FORCE: dict[str, Callable[[Facts], str]] = {
     **dict.fromkeys(LIMIT_FLAGS, slot_limit_now),
     CAP_FLAG: running_cap_now,
@@ -62,6 +76,12 @@ _OF = r"\b(?:what(?:'s| is| are| was)?|which|current|show(?: me)?)\b.{0,20}?\b"
 _LIMIT = re.compile(_OF + r"(?:slot|micro-?\s?batch)(?:es)?.?(?:limit|size)\b", re.I)
 FIGURES = (
     Figure("the slot limit", _LIMIT, slot_limit_now),
+    Figure(
+        "the size of the KV pool",
+        re.compile(r"\bkv\b.{0,12}\b(?:size|capacity)\b|\bhow (?:big|large) is the (?:kv|cache|pool)", re.I),
+        pool_now,
+    ),
+    Figure("the context length", re.compile(r"\bcontext.?(?:len\w*|size|window)\W*$", re.I), context_now),
     Figure(
         "the cap on running requests",
         re.compile(_OF + r"(?:max(?:imum)? (?:batch|running|concurren)|running cap|batch limit|request limit)", re.I),
