@@ -67,6 +67,12 @@ def test_a_container_is_chosen_by_the_port_it_publishes(ports: str) -> None:
     assert found[0].listens == ("127.0.0.1", 30000)
 
 
+def test_a_port_that_the_engine_tells_counts_where_the_networks_are_not_known() -> None:
+    look = two(TOLD)
+    without = survey(**{name: look[name].text for name in look if name != "addresses"})
+    assert [server.port for server in servers_in(without)] == [31001, 31002]
+
+
 def test_ports_that_are_published_as_a_row_are_matched_one_by_one() -> None:
     row = f"{ONE} one 0.0.0.0:31000-31002->29999-30001/tcp\n"
     assert servers_in(two(row))[1].port == 31001

@@ -167,7 +167,7 @@ def _port(launcher: Process, listening: str) -> int:
 def _reached(launcher: Process, port: int) -> tuple[int, str]:
     """Port and address at which the host itself reaches what listens at `port` of a launcher's network."""
     contained = launcher.contained
-    lead = next((lead for lead in contained.leads if lead.inner == port), None) if contained.apart else None
+    lead = next((lead for lead in contained.leads if lead.inner == port), None)
     if lead is not None:
         return lead.port, lead.host or "127.0.0.1"
     own = launcher.addresses[0] if contained.apart and launcher.addresses else ""

@@ -63,7 +63,7 @@ ended() {
   [ -z "$P" ] || return 0
   for e in docker podman; do
     case $e in
-      docker) [ -w "${DOCKER_HOST:-/var/run/docker.sock}" ] ;;
+      docker) [ -w "$(echo "${DOCKER_HOST:-/var/run/docker.sock}" | sed 's#^unix://##')" ] ;;
       podman) [ "$(id -u)" = 0 ] && [ -d /var/lib/containers/storage ] ;;
     esac && command -v "$e" >/dev/null &&
       ask "$e" ps -a --no-trunc --format "$e {{.Names}}	{{.Status}}	{{.Command}}" | grep -E 'sglang(\.|:| serve)|launch_server' | grep -v '	Up ' | head -n 5
