@@ -60,11 +60,6 @@ def token_counters(scrape: Scrape) -> tuple[str, ...]:
     return STREAMED if whole else ENDED
 
 
-def generated(scrape: Scrape) -> float | None:
-    """Tokens made so far, None where `/metrics` does not say."""
-    return _added(scrape, token_counters(scrape))
-
-
 def _added(scrape: Scrape, names: Sequence[str]) -> float | None:
     found = [counter(scrape, name) for name in names]
     known = [value for value in found if value is not None]

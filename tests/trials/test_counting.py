@@ -11,7 +11,7 @@ from ppagent.sglang.metrics import Scrape, parse_metrics
 from ppagent.trials import counting, observed
 from ppagent.trials.counting import Counting
 from ppagent.trials.observed import ObservedTraffic
-from ppagent.trials.reading import ENDED, STREAMED, generated, in_flight, itl_s_of, read, token_counters
+from ppagent.trials.reading import ENDED, STREAMED, in_flight, itl_s_of, read, token_counters
 
 
 def scrape(**counters: object) -> Scrape:
@@ -53,7 +53,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_counter_that_is_no_number_is_as_one_that_is_not_there(value: str) -> None:
     with pytest.raises(ToolError, match="no generation_tokens_total"):
         read(scrape(made=value), 0.0)
-    assert generated(scrape(firsts=3, gaps=value, made=70)) == 70
+    assert read(scrape(firsts=3, gaps=value, made=70), 0.0).tokens == 70
     reading = read(scrape(made=5, ended=value, spent_s=value, gaps=value, gap_s=value), 0.0)
     assert (reading.latency_count, reading.latency_sum_s, reading.itl_count, reading.itl_sum_s) == (None,) * 4
 

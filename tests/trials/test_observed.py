@@ -23,7 +23,7 @@ from ppagent.trials.note import read_note
 from ppagent.trials.observed import ObservedTraffic, samples
 from ppagent.trials.own_load import OwnLoad
 from ppagent.trials.phase import Phase
-from ppagent.trials.reading import Reading, generated, thinned
+from ppagent.trials.reading import Reading, read, thinned
 from tests.bench.fakes import FakeServer
 
 
@@ -139,8 +139,8 @@ def test_stretches_are_few_and_of_one_length() -> None:
 def test_tokens_are_counted_as_they_are_handed_out_where_the_server_tells() -> None:
     lumps = 'sglang:generation_tokens_total{model_name="m"} 400\nsglang:realtime_tokens_total{mode="decode"} 328\n'
     streamed = "sglang:time_to_first_token_seconds_count 9\nsglang:inter_token_latency_seconds_count 531\n"
-    assert generated(parse_metrics(lumps + streamed)) == 540
-    assert generated(parse_metrics(lumps)) == 400
+    assert read(parse_metrics(lumps + streamed), 0.0).tokens == 540
+    assert read(parse_metrics(lumps), 0.0).tokens == 400
     assert generated(parse_metrics("sglang:num_running_reqs 4\n")) is None
 
 
