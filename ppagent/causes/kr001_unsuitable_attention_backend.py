@@ -22,6 +22,7 @@ Remedies
 
 from ppagent.causes.cards import generation, without_gpu
 from ppagent.causes.cause import Advice, Change, Declined, Observation, Probe, Remedy
+from ppagent.causes.graphs import launch_seen
 from ppagent.causes.kernel_gap import measured_gain, measured_remedy
 from ppagent.causes.sighting import trouble, trouble_words
 from ppagent.causes.situation import Known, arguments_known
@@ -169,8 +170,9 @@ def _left_open(facts: Facts) -> Observation | None:
     """Where nothing names a backend, the version chose for the card it found."""
     if _running(facts) is not None or trouble(facts, "attention_backend_fallback") is not None:
         return None
-    cites = facts.cite("launch.command")
-    return Observation("the launch leaves the backend to the version", cites, 0.08, 0.6) if cites else None
+    if not launch_seen(facts):
+        return None
+    return Observation("the launch leaves the backend to the version", facts.cite("launch.command"), 0.08, 0.6)
 
 
 def _measured(facts: Facts) -> Observation | None:

@@ -23,7 +23,7 @@ Remedies
 from ppagent.causes.admission import at_cap, queue, running, standing_queue
 from ppagent.causes.cap_remedies import requested_share, told, ways_to_raise
 from ppagent.causes.cause import Advice, Declined, Observation, Probe
-from ppagent.causes.situation import Known
+from ppagent.causes.situation import Known, arguments_known, given_unread
 from ppagent.evidence.facts import Facts
 
 
@@ -95,7 +95,9 @@ def _compared(facts: Facts) -> Observation | None:
 
 
 def _not_asked(facts: Facts) -> Observation | None:
-    if requested_share(facts) is not None or facts.number("trouble.cap_reduced"):
+    if requested_share(facts) is not None or facts.number("trouble.cap_reduced") or not arguments_known(facts):
+        return None
+    if given_unread(facts, "max_running_requests"):
         return None
     unset = tuple(fact.evidence for fact in facts.all("args.max_running_requests")[:1])
     cites = facts.cite("launch.command") or unset

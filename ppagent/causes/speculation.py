@@ -1,6 +1,7 @@
 """Speculative decoding as the evidence shows it: on or off, how much is accepted, and the cap it brings along."""
 
 from ppagent.causes.cause import Change, Observation, Remedy
+from ppagent.causes.graphs import launch_seen
 from ppagent.causes.situation import Known, arguments_known
 from ppagent.evidence.facts import Facts
 
@@ -63,7 +64,7 @@ def implicit_cap(facts: Facts) -> Known | None:
         cites = facts.cite("trouble.spec_cap")
         return Known(IMPLICIT_CAP, cites, f"the log says the cap was set to {IMPLICIT_CAP} for speculation")
     asked = facts.get("launch.max_running_requests")
-    if asked is not None or facts.get("launch.command") is None:
+    if asked is not None or not launch_seen(facts):
         return None
     effective = facts.first("args.max_running_requests", "start.max_running_requests", "internal.max_running_requests")
     ranks = facts.arg_number("dp_size") or 1.0

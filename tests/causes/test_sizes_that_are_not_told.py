@@ -6,11 +6,13 @@ from builders import facts_of, judged
 from ppagent.causes import (
     cg001_decode_graphs_off,
     ic001_tp_over_pcie,
+    kr001_unsuitable_attention_backend,
+    kv003_cap_reduced_at_start,
     pp001_micro_batches_unfilled,
     pp004_uneven_stages,
     sp001_acceptance_low,
 )
-from ppagent.causes.cause import STAGES_ASKED
+from ppagent.causes.cause import STAGES_ASKED, Cause
 from ppagent.causes.links import nodes
 from ppagent.causes.situation import arguments_known, data_parallel, stages, tensor_parallel
 from ppagent.evidence.evidence import FactValue
@@ -68,3 +70,15 @@ def test_before_0_4_7_a_tensor_tag_stood_there_for_one_rank_too() -> None:
 
 def test_a_pipelines_causes_ask_for_the_launch_first() -> None:
     assert judged(pp001_micro_batches_unfilled.CAUSE, {"decode.lines": 3}).probes == (STAGES_ASKED,)
+
+
+@pytest.mark.parametrize("cause", [kr001_unsuitable_attention_backend.CAUSE, kv003_cap_reduced_at_start.CAUSE])
+def test_a_part_of_a_launch_clears_no_flag_that_it_does_not_show(cause: Cause) -> None:
+    part: dict[str, FactValue] = {**COMMAND, "launch.untold": ["..."]}
+    assert judged(cause, COMMAND).state == "refuted"
+    assert judged(cause, part).state == "cannot_tell"
+
+
+def test_a_cap_in_a_variable_was_asked_for() -> None:
+    values: dict[str, FactValue] = {**COMMAND, "launch.max_running_requests": "$CAP"}
+    assert judged(kv003_cap_reduced_at_start.CAUSE, values).state == "cannot_tell"

@@ -90,6 +90,7 @@ LINES: list[tuple[str, str, dict[str, str]]] = [
         "max_running_requests was reduced from the requested 512 to 96 (per dp worker) due to the available KV cache.",
         {"from": "512", "to": "96"},
     ),
+    ("cap_reduced", "max_running_requests was reduced from requested 128 to 50", {"from": "128", "to": "50"}),
     (
         "cap_reduced",
         "max_running_requests is capped to 40 by the mamba state cache (max_mamba_cache_size=80)",
