@@ -179,11 +179,11 @@ def _raised(facts: Facts) -> Observation | None:
     if trouble(facts, "capture_failed") is not None or not _CAPTURING.search(_frames(facts)):
         return None
     says = "the exception was raised while graphs were captured"
-    return Observation(says, facts.cite("trouble.raised_at_start.frame"), 0.9, 0.005)
+    return Observation(says, facts.cite("trouble.raised_at_start"), 0.9, 0.005)
 
 
 def _frames(facts: Facts) -> str:
-    return trouble_words(facts, "raised_at_start", "frame")
+    return "; ".join(trouble_words(facts, "raised_at_start", field) for field in ("frame", "call"))
 
 
 def _stuck(facts: Facts) -> Observation | None:

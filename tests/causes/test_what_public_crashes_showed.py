@@ -138,3 +138,8 @@ def test_a_traceback_that_was_in_capture_is_a_failed_capture(frame: FactValue, c
     assert remedy.change.set == change
     elsewhere = values | {"trouble.raised_at_start.frame": "load_model"}
     assert judged(cause_of("CG005"), elsewhere).state != "supported"
+
+
+def test_a_call_of_the_capture_in_a_traceback_is_enough() -> None:
+    called: dict[str, FactValue] = {"trouble.raised_at_start": 2, "trouble.raised_at_start.call": "init_cuda_graphs"}
+    assert judged(cause_of("CG005"), called).state == "supported"

@@ -16,6 +16,7 @@ RUNNER = '  File "/sgl-workspace/sglang/python/sglang/srt/model_executor/model_r
         ("raised_at_start", f"{RUNNER}init_torch_distributed"),
         ("raised_at_start", f"{RUNNER}init_cuda_graphs"),
         ("raised_at_start", f"{RUNNER}register_graph_buffers"),
+        ("raised_at_start", "    self.init_cuda_graphs()"),
         ("raised_at_start", f"{SCHEDULER}init_tp_model_worker"),
         ("raised_at_work", "    scheduler.event_loop_pp()"),
         ("raised_at_work", "    scheduler.run_event_loop()"),

@@ -27,12 +27,13 @@ END_KINDS: tuple[TroubleKind, ...] = (
         marks=(
             b"scheduler = Scheduler(",
             b", in init",
+            b"self.init_",
             b", in _init_model_runner",
             b", in load_model",
             b", in capture_one_batch_size",
             b", in register_graph_buffers",
         ),
-        pattern=r"^\s*(?P<step>scheduler = Scheduler)\("
+        pattern=r"^\s*(?P<step>scheduler = Scheduler)\(|^\s*self\.(?P<call>init_\w*cuda_graphs|init_device_graphs)\(\)$"
         r"|^\s*File \"[^\"]*sglang/srt/[^\"]*\", line \d+, in (?P<frame>init_torch_distributed"
         r"|initialize_model_parallel|_?init_model_(?:worker|runner)|init_tp_model_worker|load_model|init_memory_pool"
         r"|init_\w*cuda_graphs|init_device_graphs|capture_one_batch_size|register_graph_buffers)$",
