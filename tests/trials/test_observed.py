@@ -141,7 +141,8 @@ def test_tokens_are_counted_as_they_are_handed_out_where_the_server_tells() -> N
     streamed = "sglang:time_to_first_token_seconds_count 9\nsglang:inter_token_latency_seconds_count 531\n"
     assert read(parse_metrics(lumps + streamed), 0.0).tokens == 540
     assert read(parse_metrics(lumps), 0.0).tokens == 400
-    assert generated(parse_metrics("sglang:num_running_reqs 4\n")) is None
+    with pytest.raises(ToolError, match="no generation_tokens_total"):
+        read(parse_metrics("sglang:num_running_reqs 4\n"), 0.0)
 
 
 @pytest.mark.parametrize("nth", [1, 4, 12, 16, 24])
