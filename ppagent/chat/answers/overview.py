@@ -1,6 +1,7 @@
 """What was found at first sight: server, version, shape and load, in a few lines."""
 
 from ppagent.agent.investigation import Investigation
+from ppagent.causes.admission import pipelined
 from ppagent.chat.wording import tagged
 from ppagent.evidence.facts import Facts
 from ppagent.report.headline import headline, provenance
@@ -29,7 +30,7 @@ def overview(found: Investigation, width: int) -> list[Line]:
 
 
 def load_now(facts: Facts) -> str:
-    """Requests in a micro-batch, queue, speed and memory, as far as log or counters tell."""
+    """Requests that run (of a pipeline: in a micro-batch), queue, speed and memory, as far as log or counters tell."""
     parts: list[str] = []
     cites: list[str] = []
 
@@ -40,7 +41,8 @@ def load_now(facts: Facts) -> str:
     low, high = facts.number("decode.running_req.min"), facts.number("decode.running_req.max")
     if low is not None and high is not None:
         span = f"{low:g}" if low == high else f"{low:g}-{high:g}"
-        add(f"{span} request{'' if span == '1' else 's'} in a micro-batch", "decode.running_req.min")
+        where = "running" if pipelined(facts) is False else "in a micro-batch"
+        add(f"{span} request{'' if span == '1' else 's'} {where}", "decode.running_req.min")
     flying = facts.number("metrics.in_flight")
     if flying:
         add(f"{rate(flying)} in flight", "metrics.in_flight")
