@@ -41,7 +41,7 @@ def copy(session: Session, words: str) -> None:
     """A proposal's command to the clipboard and into a file."""
     know(session)
     proposal = _chosen(session, words.upper() or session.shown)
-    text = plain_command(proposal.command)
+    text = plain_command(proposal.commands)
     path = private_folder(state_home() / "copied") / f"{session.id}-{proposal.id}.txt"
     write_private(path, f"{text}\n")
     session.copied = path
