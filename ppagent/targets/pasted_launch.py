@@ -2,6 +2,8 @@
 
 import re
 
+from ppagent.sglang.launch.shell import PLACEHOLDER
+from ppagent.sglang.launch.spelling import OWN_OPTION
 from ppagent.targets.pasted_sheet import Sheet
 
 _PROGRAM = re.compile(r"sglang\.launch_server|sglang\.cli\.main|\bsglang\s+serve\b|\blaunch_server\.py\b")
@@ -17,7 +19,12 @@ _CONTINUED = re.compile(r"\\\s*$")
 _YAML = re.compile(r"\s*(?:- |[\w./-]+:(?:\s|$)|[\"'\[\]{}#]|---)")
 _YAML_ANCHOR = re.compile(r"\s*(?:- |(?:command|args|image|entrypoint):)")
 _UNIT = re.compile(r"\s*(?:\[\w+\]\s*$|\w+=|#|;|.*\\\s*$)")
-_VALUE = re.compile(r"[\"'\w./{\[,:-][^\s]*")
+_VALUE = re.compile(rf"(?:{PLACEHOLDER.pattern}|[\"'\w./{{\[,:$~-])(?:{PLACEHOLDER.pattern}|\S)*")
+_YAML_OPTION = re.compile(r"\s*- [\"']?--[a-z]")
+_BARE_OPTIONS = re.compile(r"\s*--[a-z][\w-]*(?:[= ]|\s*\\?\s*$)")
+_SHELL_END = re.compile(r"\||&|;|\d*>")
+MOST_STRAYS = 3
+"""Words that no option takes between two options of one command, such as the further values of a list."""
 _STOP_WORDS = re.compile(
     r"(?:and|but|with|then|gives|is|was|on|for|i|we|it|it's|which|so|to|the|a|at|as|that|this|in|by|from|or|when|while"
     r"|where|because|gets|got|get)[,.;]?",
@@ -28,7 +35,11 @@ _REFUSAL = re.compile(r"\s*usage: |\.py: error: |UserWarning")
 
 
 def take_launch(sheet: Sheet) -> str:
-    """The launch command with what it stands in, as pasted; empty where there is none."""
+    """The launch command with what it stands in, else its options alone, as pasted; empty where there is neither."""
+    return _whole_command(sheet) or _options_alone(sheet)
+
+
+def _whole_command(sheet: Sheet) -> str:
     for i, line in enumerate(sheet.lines):
         if not sheet.is_free(i) or not _PROGRAM.search(line) or _REFUSAL.search(line):
             continue
@@ -39,6 +50,23 @@ def take_launch(sheet: Sheet) -> str:
         found = _take_command(sheet, i)
         if found:
             return found
+    return ""
+
+
+def _options_alone(sheet: Sheet) -> str:
+    """Lines of options without the program that takes them, of which one at least is SGLang's own."""
+    for i, line in enumerate(sheet.lines):
+        if sheet.is_free(i) and _YAML_OPTION.match(line) and OWN_OPTION.search(line):
+            return _taken(sheet, *_grow(sheet, i, _YAML, blank_lines=True))
+        if not sheet.is_free(i) or not _BARE_OPTIONS.match(line):
+            continue
+        last = i
+        while sheet.is_free(last + 1) and _BARE_OPTIONS.match(sheet.lines[last + 1]):
+            last += 1
+        if not any(OWN_OPTION.search(sheet.lines[at]) for at in range(i, last + 1)):
+            continue
+        lines = [line.strip().removesuffix("\\").strip() for line in sheet.take(range(i, last + 1))]
+        return " \\\n  ".join(lines) + "\n"
     return ""
 
 
@@ -118,17 +146,20 @@ def _start_of_command(line: str, program: int) -> int:
 
 
 def _end_of_command(line: str, after: int) -> int:
-    """Where the options end and the sentence goes on: at a word that no option takes."""
+    """Where the options end and the sentence goes on: at a word that no option takes, unless more options follow."""
     end = after
-    free_values = 1
-    for word in re.finditer(r"\S+", line[after:]):
+    free_values, strays = 1, 0
+    for word in re.finditer(rf"(?:{PLACEHOLDER.pattern}|\S)+", line[after:]):
         text = word.group()
         if text.startswith("-"):
-            free_values = 0 if "=" in text else 1
+            free_values, strays = 0 if "=" in text else 1, 0
         elif re.fullmatch(r"[\d.]+,?", text):
             free_values -= 0 if re.fullmatch(r"\d+", text) else 1
-        elif _STOP_WORDS.fullmatch(text) or not _VALUE.fullmatch(text) or free_values < 1:
+        elif _STOP_WORDS.fullmatch(text) or strays > MOST_STRAYS or _SHELL_END.match(text):
             break
+        elif not _VALUE.fullmatch(text) or free_values < 1:
+            strays += 1
+            continue
         else:
             free_values -= 1
         end = after + word.end()

@@ -10,6 +10,7 @@ from ppagent.sglang.launch.assignments import Assignment, Kind
 from ppagent.sglang.launch.regions import Escape, Meaning, Region, unescape, whole
 from ppagent.sglang.launch.shell import assignment_name, commands
 from ppagent.sglang.launch.site import Home, Site, find_in_shell, find_in_words
+from ppagent.sglang.launch.spelling import OWN_OPTION
 from ppagent.sglang.launch.words import ItemWriter, Word
 
 _COMMAND_KEYS = ("entrypoint", "command", "args")
@@ -36,7 +37,8 @@ def find_in_manifest(text: str) -> Site | None:
             return replace(site, form="yaml", home=_home(text, container))
     for container in containers:
         words = _words(text, container)
-        if words and words[0].value.startswith("--") and "sglang" in text:
+        told = "sglang" in text or any(OWN_OPTION.match(word.value) for word in words)
+        if words and words[0].value.startswith("--") and told:
             return Site("yaml", (), words, env_assignments(text, container), home=_home(text, container))
     return None
 
