@@ -5,81 +5,40 @@ so that no renderer has to think of it.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ppagent.agent.board import Hypothesis, Verdict
+from ppagent.agent.board import Verdict
 from ppagent.agent.investigation import Investigation
 from ppagent.agent.probe_words import how_to_see, look_of
 from ppagent.agent.probes import undecided
 from ppagent.agent.summary import in_plan_order
-from ppagent.causes.cause import Observation
-from ppagent.changes.proposal import Predicted
 from ppagent.errors import ToolError
 from ppagent.ledger import track_record
 from ppagent.model.waterfall import Step as Bar
+from ppagent.report.causes_told import cannot_tell, cause_told, ruled_out
 from ppagent.report.exhibits import Exhibit, exhibit_of
 from ppagent.report.headline import headline, provenance
 from ppagent.report.lacking import lacking
 from ppagent.report.next_command import next_command
 from ppagent.report.nodes import nodes_told
 from ppagent.report.own import own_statements
+from ppagent.report.parts import CauseSection, Cites, Note
 from ppagent.report.pictures.figures import Figures, figures_of
 from ppagent.report.plain import plain
 from ppagent.report.steps import Step, steps_of
 
-Cites = tuple[str, ...]
 _CAUSE_ID = re.compile(r"\b[A-Z]{2}\d{3}\b")
 
 MOST_RULED_OUT = 6
 MOST_UNDECIDED: dict[Verdict, int] = {"diagnosed": 2, "healthy": 2, "not_enough_evidence": 8}
 """Undecided causes told in full: they matter most where the verdict hangs on them."""
-MOST_REASONS = 4
 
 LABELS: dict[Verdict, str] = {
     "diagnosed": "DIAGNOSED",
     "healthy": "HEALTHY",
     "not_enough_evidence": "NOT ENOUGH EVIDENCE",
 }
-
-
-@dataclass(frozen=True)
-class Note:
-    """One labelled statement."""
-
-    label: str
-    says: str
-    cites: Cites = ()
-
-
-@dataclass(frozen=True)
-class Reason:
-    """One observation and where it was read."""
-
-    says: str
-    cites: Cites
-    artifacts: tuple[str, ...]
-    quote: str = ""
-    """A verbatim piece of one of them."""
-
-
-@dataclass(frozen=True)
-class CauseSection:
-    """A supported cause with what speaks for and against it."""
-
-    id: str
-    name: str
-    confidence: float
-    gain: str
-    """What curing it alone would give, where that is priced."""
-    open: tuple[str, ...]
-    """What is still open about it, and what would settle it."""
-    because: tuple[Reason, ...]
-    against: tuple[Reason, ...]
-
-    @property
-    def cites(self) -> Cites:
-        return tuple(dict.fromkeys(c for reason in self.because for c in reason.cites))
 
 
 @dataclass(frozen=True)
@@ -134,22 +93,22 @@ def document_of(found: Investigation) -> Document:
     """The report of an investigation."""
     most_open = MOST_UNDECIDED[found.verdict]
     refuted = sorted(found.board.in_state("refuted"), key=lambda h: (-h.judgement.cause.prior, h.cause_id))
-    ruled_out = _ruled_out(refuted)
+    against = ruled_out(refuted)
     open_ones = sorted(undecided(found.board), key=lambda h: (-h.judgement.confidence, h.cause_id))
-    cannot_tell = _cannot_tell(open_ones)
+    left_open = cannot_tell(open_ones)
     return Document(
         headline=plain(headline(found)),
         provenance=plain(provenance(found)),
         verdict=LABELS[found.verdict],
         summary=plain(found.summary),
-        causes=tuple(_cause(h, found) for h in in_plan_order(found.board.supported, found.plan)),
+        causes=tuple(cause_told(h, found) for h in in_plan_order(found.board.supported, found.plan)),
         waterfall=found.plan.waterfall,
         steps=steps_of(found.plan.proposals),
         declined=tuple(Note(plain(d.lever), plain(d.why), d.cites) for d in found.plan.declined),
-        ruled_out=ruled_out[:MOST_RULED_OUT],
-        more_ruled_out=ruled_out[MOST_RULED_OUT:],
-        cannot_tell=cannot_tell[:most_open],
-        more_undecided=cannot_tell[most_open:],
+        ruled_out=against[:MOST_RULED_OUT],
+        more_ruled_out=against[MOST_RULED_OUT:],
+        cannot_tell=left_open[:most_open],
+        more_undecided=left_open[most_open:],
         own=tuple(Note(own.label, own.says, own.cites) for own in own_statements(found)),
         probes=_probes(found),
         denied=tuple(Note(plain(look_of(d["tool"]).at), plain(d["why"])) for d in found.denied),
@@ -168,87 +127,6 @@ def _ids(notes: Iterable[Note]) -> Cites:
     return tuple(cause_id for note in notes for cause_id in _CAUSE_ID.findall(note.label))
 
 
-def _cause(hypothesis: Hypothesis, found: Investigation) -> CauseSection:
-    judgement = hypothesis.judgement
-    alone = found.plan.gains.get(hypothesis.cause_id)
-    return CauseSection(
-        id=hypothesis.cause_id,
-        name=judgement.cause.name,
-        confidence=judgement.confidence,
-        gain=_gain(alone) if alone is not None else "",
-        open=tuple(plain(f"{probe.why} ({how_to_see(probe)})") for probe in judgement.probes),
-        because=_reasons(judgement.because, found),
-        against=_reasons(judgement.against, found),
-    )
-
-
-def _gain(alone: Predicted) -> str:
-    low, high = alone.low - alone.baseline, alone.high - alone.baseline
-    digits = 0 if alone.baseline >= 50 else 1
-    return f"{low:+.{digits}f} to {high:+.{digits}f} tok/s"
-
-
-def _reasons(observations: Sequence[Observation], found: Investigation) -> tuple[Reason, ...]:
-    """The most telling observations, each with a quote that none before it has."""
-    by_id = {e.id: e for e in found.evidence}
-    reasons: list[Reason] = []
-    for observation in observations[:MOST_REASONS]:
-        cited = [by_id[c] for c in observation.cites if c in by_id]
-        used = {reason.quote for reason in reasons}
-        quotes = (line for e in cited if (line := _first_line(e.excerpt)) and line not in used)
-        artifacts = tuple(dict.fromkeys(e.artifact for e in cited))
-        reasons.append(Reason(plain(observation.says), observation.cites, artifacts, next(quotes, "")))
-    return tuple(reasons)
-
-
-def _first_line(excerpt: str) -> str:
-    return plain(excerpt).split("\n", 1)[0]
-
-
-def _ruled_out(refuted: Sequence[Hypothesis]) -> tuple[Note, ...]:
-    """Each with what speaks most against it."""
-    strongest = ((h, h.judgement.against[0]) for h in refuted)
-    return _grouped((h, plain(seen.says), seen.cites) for h, seen in strongest)
-
-
-def _cannot_tell(undecided_ones: Sequence[Hypothesis]) -> tuple[Note, ...]:
-    """Why each is undecided, and how likely it is."""
-    return _grouped(((h, *_left_open(h)) for h in undecided_ones), _likely)
-
-
-def _left_open(hypothesis: Hypothesis) -> tuple[str, Cites]:
-    """What is missing, else what the evidence leaves open."""
-    judgement = hypothesis.judgement
-    if judgement.probes:
-        probe = min(judgement.probes, key=lambda p: p.grade)
-        return f"{plain(probe.why)} ({how_to_see(probe)})", _cites(judgement.because)
-    seen = judgement.because or judgement.against
-    if not seen:
-        return "no evidence yet speaks for or against it", ()
-    return plain(seen[0].says), seen[0].cites
-
-
-def _grouped(
-    told: Iterable[tuple[Hypothesis, str, Cites]], more: Callable[[Sequence[Hypothesis]], str] = lambda _group: ""
-) -> tuple[Note, ...]:
-    """A note each, and one for all of which the same is said: a cause by its name, several by their ids."""
-    groups: dict[tuple[str, Cites], list[Hypothesis]] = {}
-    for hypothesis, says, cites in told:
-        groups.setdefault((says, cites), []).append(hypothesis)
-    return tuple(Note(f"{_names(group)}{more(group)}", says, cites) for (says, cites), group in groups.items())
-
-
-def _names(group: Sequence[Hypothesis]) -> str:
-    first, *others = group
-    return " ".join(h.cause_id for h in group) if others else f"{first.cause_id} {first.judgement.cause.name}"
-
-
-def _likely(group: Sequence[Hypothesis]) -> str:
-    """The confidence, or from the least to the most of several."""
-    least, most = (f"{bound(h.judgement.confidence for h in group):.2f}" for bound in (min, max))
-    return f" ({least} to {most})" if least != most else f" ({most})"
-
-
 def _probes(found: Investigation) -> tuple[Note, ...]:
     if found.verdict != "not_enough_evidence":
         return ()
@@ -258,10 +136,6 @@ def _probes(found: Investigation) -> tuple[Note, ...]:
 def _run_next(found: Investigation) -> Note | None:
     command, does = next_command(found)
     return Note(plain(command), does) if command else None
-
-
-def _cites(observations: Iterable[Observation]) -> Cites:
-    return tuple(dict.fromkeys(c for o in observations for c in o.cites))
 
 
 def _footer(found: Investigation) -> str:

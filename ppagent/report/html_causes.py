@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator
 from html import escape
 
-from ppagent.report.document import CauseSection, Reason
 from ppagent.report.html_text import said, with_cites
+from ppagent.report.parts import CauseSection, Reason
 from ppagent.report.pictures.svg import element, number
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from html import escape
 
-from ppagent.report.document import Note
+from ppagent.report.parts import Note
 from ppagent.report.pictures.svg import element
 
 LONGEST_WHOLE = 34

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ppagent.model.waterfall import draw_waterfall
-from ppagent.report.document import CauseSection, Document, Note
+from ppagent.report.document import Document
+from ppagent.report.parts import CauseSection, Note
 from ppagent.report.steps import Step
 from ppagent.report.text import tagged
 

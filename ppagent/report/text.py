@@ -5,8 +5,9 @@ from itertools import chain
 
 from ppagent.model.waterfall import Step as Bar
 from ppagent.model.waterfall import draw_waterfall
-from ppagent.report.document import CauseSection, Document, Note, Reason
+from ppagent.report.document import Document
 from ppagent.report.lines import BLANK, Line, Tone, raw, wrapped
+from ppagent.report.parts import CauseSection, Note, Reason
 from ppagent.report.room import NARROWEST
 from ppagent.report.steps import Step
 
