@@ -5,6 +5,7 @@ import pytest
 
 from ppagent.chat.commands.command import Leave, Switch
 from ppagent.chat.commands.registry import BY_NAME, COMMANDS, help_lines, run_command
+from ppagent.chat.home import state_home
 from ppagent.chat.loop import take_turn
 from ppagent.chat.manual import with_commands
 from ppagent.chat.session import Session
@@ -136,9 +137,9 @@ def test_copy_sends_the_whole_command_and_writes_it_to_a_file(seed: Session) -> 
     text = shown(seed, "/copy")
     command = next(p.command for p in seed.found().plan.proposals if p.id == "P2")
 
-    assert seed.copied is not None
-    assert seed.copied.read_text() == command + "\n"
-    assert str(seed.copied) in text
+    path = state_home() / "copied" / f"{seed.id}-P2.txt"
+    assert path.read_text() == command + "\n"
+    assert str(path) in text
     (sequence,) = screen_of(seed).controls
     assert sequence.startswith("\x1b]52;c;")
 

@@ -44,7 +44,6 @@ def copy(session: Session, words: str) -> None:
     text = plain_command(proposal.commands)
     path = private_folder(state_home() / "copied") / f"{session.id}-{proposal.id}.txt"
     write_private(path, f"{text}\n")
-    session.copied = path
     session.say(_said(session, proposal, text, path))
 
 
