@@ -14,7 +14,7 @@ from ppagent.record.outcome import End, Outcome
 from ppagent.record.stack import stack_of
 from ppagent.record.takes import Step, Takes
 from ppagent.targets.files import read_text
-from ppagent.targets.recording import Recording
+from ppagent.targets.recording import ENDED_EARLY, Recording
 from ppagent.targets.remote.link import LinkLost
 from ppagent.targets.target import Artifact, Shared, Target
 
@@ -136,7 +136,7 @@ class Recorder:
 
     def _ended(self, end: End, why: str) -> None:
         self._outcome.end, self._outcome.why = end, why
-        self._outcome.notes.append(f"The recording ended early: {why.removesuffix('.')}.")
+        self._outcome.notes.append(f"{ENDED_EARLY}{why.removesuffix('.')}.")
 
 
 def _shared(target: Target, artifact: Shared) -> str:

@@ -15,6 +15,9 @@ from ppagent.targets.target import Artifact, Shared
 KNOWN = frozenset({artifact.value for artifact in Artifact} | {"server.log.gz", "metrics", "source", "traces"})
 """What a host's folder may hold; anything else in it is left alone."""
 
+ENDED_EARLY = "The recording ended early: "
+"""How a note in incident.yaml begins that tells why there is less in a recording than there was on the server."""
+
 _NODE_RANK = re.compile(r"--node[-_]rank[ =](\d+)|\"node_rank\": ?(\d+)")
 _PP_TAG = re.compile(rb"^\[[^\]]*\bPP(\d+)")
 _LINES_FOR_RANK = 5000

@@ -266,3 +266,18 @@ def test_of_two_versions_in_the_words_none_is_taken_for_the_one_that_runs(words:
     facts = facts_of(run(StatedFacts(), box(), question=words))
     assert facts.text("engine.version") == version
     assert facts.get("stated.question") is not None
+
+
+def test_a_recording_that_ended_early_says_so_in_a_diagnosis_of_it() -> None:
+    note = "The recording ended early: the connection to b is lost: SSH session not active."
+    text = f"question: ''\nstated: []\nnotes:\n- Recorded by ppagent.\n- '{note.replace(' SSH', chr(10) + '  SSH')}'\n"
+    (found,) = run(StatedFacts(), incident(text))
+    assert found.facts == {"tool.unread": [note.rstrip(".")]}
+    assert found.excerpt.startswith("The recording ended early: the connection to b")
+
+
+@pytest.mark.parametrize(
+    "notes", ["notes: 7", "notes: [[a]]", "notes: [fine]", "notes: {The recording ended early: x}"]
+)
+def test_other_notes_are_for_people(notes: str) -> None:
+    assert run(StatedFacts(), incident(f"question: ''\n{notes}\n")) in ([], ())

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import yaml
@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from ppagent.errors import NotRecorded
 from ppagent.evidence.evidence import FactValue, Finding
 from ppagent.plugins import Grade, Tool, ToolContext
+from ppagent.targets.recording import ENDED_EARLY
 from ppagent.targets.target import Shared
 from ppagent_tools.reading import Document
 from ppagent_tools.stated_figures import stated_figures
@@ -76,7 +77,15 @@ def _incident(found: Document, asked: str) -> list[Finding]:
         raise found.error("`stated` is a list of sentences")
     sentences = [" ".join(said.split()) for sentence in stated if (said := _scalar(sentence))]
     findings = _in_words(found, "" if asked else question, sentences)
-    return findings + _stack(found, incident)
+    return findings + _stack(found, incident) + _cut_short(found, incident)
+
+
+def _cut_short(found: Document, incident: Mapping[str, object]) -> list[Finding]:
+    """That the recording ended before it had all, in its own words: what it lacks was not absent on the server."""
+    notes = incident.get("notes")
+    said = [_scalar(note) for note in notes] if isinstance(notes, list) else []
+    ended: list[FactValue] = [note.rstrip(".") for note in said if note.startswith(ENDED_EARLY)]
+    return [found.finding({"tool.unread": ended}, verbatim(found.text, str(ended[0])))] if ended else []
 
 
 def _scalar(value: object) -> str:
