@@ -62,13 +62,14 @@ def diff_lines(found: Investigation, wanted: str) -> list[Line]:
 
 
 def declined_lines(found: Investigation, width: int, *, in_short: bool = False) -> list[Line]:
-    """Levers that look right and are not. In short: the first sentence of why, so that the answer fits a screen."""
+    """Levers that look right and are not. In short: the first sentence of why, and no row between, so that the answer
+    fits a screen of 24 rows."""
     lines: list[Line] = []
     for declined in found.plan.declined:
         why = _SENTENCE_END.split(declined.why, maxsplit=1)[0] if in_short else declined.why
         says = tagged(f"{declined.lever}: {why}", declined.cites)
         lines += wrapped(says, width, "  NOT THE CURE  ", " " * 18)
-    return [BLANK, *lines] if lines else []
+    return [BLANK, *lines] if lines and not in_short else lines
 
 
 def _head(step: Step, width: int) -> list[Line]:
