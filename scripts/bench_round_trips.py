@@ -24,6 +24,14 @@ the 8 are the log-in, 1 opens channels, 1 starts their shells, 1 is the survey, 
     ssh, new each time    15.0 s    56.1 s            274
     diagnose, before      29.1 s    33.3 s             28
     diagnose, now         11.3 s    12.5 s              9 (the rest passes while metrics are watched)
+
+At 80 ms, on the same two cores without others (30 November 2026, two rounds, plain ssh in one):
+
+                            0 ms     80 ms    round trips
+    one look               0.65 s    1.21 s             7
+    ssh, one connection    5.1 s    12.8 s             96
+    ssh, new each time    13.2 s    35.1 s            274
+    diagnose              11.2 s    12.0 s              9
 """
 
 import argparse
