@@ -121,6 +121,8 @@ def test_several_servers_are_listed_and_chosen_by_port() -> None:
         (f"0::/machine.slice/libpod-{'ab' * 32}.scope/container", "ab" * 32, ""),
         (f"0::/system.slice/llm.service/libpod-payload-{'ab' * 32}", "ab" * 32, "llm.service"),
         ("0::/system.slice/sglang@kimi.service", "", "sglang@kimi.service"),
+        ("9:name=systemd:/system.slice/llm.service\n8:pids:/\n4:memory:/process/x\n0::/", "", "llm.service"),
+        ("2:cpu:/\n1:name=systemd:/user.slice/user-7.slice/user@7.service/llm.service\n0::/", "", "llm.service"),
         ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/llm.service", "", "llm.service"),
         ("0::/user.slice/user-1000.slice/user@1000.service/init.scope", "", ""),
     ],
