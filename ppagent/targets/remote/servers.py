@@ -12,7 +12,7 @@ from ppagent.targets.remote.processes import Process
 DEFAULT_PORT = 30000
 """`--port` of SGLang (`srt/server_args.py`, all versions)."""
 
-_UNIT = re.compile(r"(?m)/([\w@.\\:-]+\.service)(?:/|$)")
+_UNIT = re.compile(r"(?m)/([\w@.\\:-]+\.service)(?=/|$)")
 """Under control groups of version 1 it stands on the line of `name=systemd`, which is not the last."""
 _PYTHON = re.compile(r"python[\d.]*$")
 
