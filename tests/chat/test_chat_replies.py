@@ -90,7 +90,7 @@ def test_the_seeds_question_leads_to_the_relaunch(seed: Session) -> None:
             "is it the disk?",
             ("causes I know is about disk, so I can neither confirm that nor rule it out.", "Found here"),
         ),
-        ("is the model too big?", ("No, out of memory at load (LA003) is ruled out: the server reported itself ready",)),
+        ("is the model too big?", ("No, out of memory at load (LA003) is ruled out: the server reported itself",)),
         ("can you restart it?", ("No: this is no live server", "/copy P2 takes the new launch command along")),
         (
             "give me the command",
