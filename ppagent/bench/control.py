@@ -109,7 +109,7 @@ class Control:
             raise Unreachable(distrusted(endpoint, error)) from error
         except (OSError, http.client.HTTPException) as error:
             why = getattr(error, "strerror", None) or error or type(error).__name__
-            raise Unreachable(f"{endpoint.base_url}{path} gave no answer: {why}") from error
+            raise Unreachable(f"{endpoint.shown}{path} gave no answer: {why}") from error
         finally:
             connection.close()
 
@@ -129,7 +129,7 @@ class Control:
                 return answer.text
             if answer.status not in (404, 405):
                 break
-        where = f"{self.endpoint.base_url}{paths[0]}"
+        where = f"{self.endpoint.shown}{paths[0]}"
         if answer.status in (404, 405):
             raise NotRecorded(f"{where} does not exist on this server")
         if answer.status in (401, 403):
@@ -145,7 +145,7 @@ def distrusted(endpoint: Endpoint, error: ssl.SSLCertVerificationError) -> str:
         "or reach the server through its host (local or ssh://HOST)"
     )  # fmt: skip
     why = error.verify_message or error
-    return f"{endpoint.base_url} speaks TLS, and its certificate is not trusted: {why}; {advice}"
+    return f"{endpoint.shown} speaks TLS, and its certificate is not trusted: {why}; {advice}"
 
 
 def _begin(text: str) -> str:

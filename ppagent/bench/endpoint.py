@@ -30,6 +30,13 @@ class Endpoint:
     route: str = ""
     recognised_by: ssl.SSLContext | None = field(default=None, repr=False, compare=False)
     server_name: str = ""
+    told: str = ""
+    """What it is called in words where its address is only the near end of a tunnel."""
+
+    @property
+    def shown(self) -> str:
+        """The address that a person knows it by."""
+        return self.told or self.base_url
 
     @property
     def base_url(self) -> str:

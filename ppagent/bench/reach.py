@@ -124,7 +124,9 @@ def _tunnelled(target: "LiveTarget", name: str, way: "Way", environ: Mapping[str
         return opened[-1].live_host(opened[-1].hosts[0]).link
 
     tunnel = Tunnel(way.link, way.address, way.port, again if text else None)
-    endpoint = replace(through(tunnel, environ, way.trust), route=f"through the SSH tunnel to {way.link.name}")
+    endpoint = replace(
+        through(tunnel, environ, way.trust), route=f"through the SSH tunnel to {way.link.name}", told=name
+    )
 
     def close() -> None:
         tunnel.close()

@@ -75,6 +75,12 @@ def test_a_tunnel_to_nothing_gives_no_answer() -> None:
         tunnel.close()
 
 
+def test_a_server_behind_a_tunnel_is_told_by_its_own_name_and_not_by_the_near_end() -> None:
+    near = Endpoint("http", "127.0.0.1", free_port(), told="ssh://box/30000")
+    with pytest.raises(ToolError, match="^ssh://box/30000/server_info gave no answer"):
+        Control(near, timeout_s=3).server_info()
+
+
 def test_the_server_of_this_machine_is_found_by_its_process(tmp_path: Path) -> None:
     port = free_port()
     words = [sys.executable, "-m", "sglang.launch_server", "--model-path", "x", "--port", str(port), "--pp-size", "4"]
