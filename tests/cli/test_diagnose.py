@@ -39,9 +39,7 @@ def one_request_in_eight_stages() -> FakeTool:
     return FakeTool("server.info", facts, excerpt=SAID)
 
 
-def test_a_recording_becomes_a_report(
-    recording: str, offers: list[Tool], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_recording_becomes_a_report(recording: str, offers: list[Tool], capsys: pytest.CaptureFixture[str]) -> None:
     offers.append(one_request_in_eight_stages())
 
     status = main(["diagnose", recording])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ppagent.record.mask_json import mask_json
 
 PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(alphabet="abcxyz 0189-_/éß\"\\\n"),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(alphabet='abcxyz 0189-_/éß"\\\n'),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["a", "name", "value", "x"]), inner),
     max_leaves=20,
 )

@@ -13,7 +13,7 @@ from ppagent.sglang.flags.catalogue import read_catalogue
 from ppagent.targets.source_files import SourceFiles
 from tests.record.record_fakes import FarSource
 
-SERVER_ARGS = '''import argparse
+SERVER_ARGS = """import argparse
 from sglang.srt.choices.names import BACKENDS
 class ServerArgs:
     api_key: str = None
@@ -22,7 +22,7 @@ class ServerArgs:
         parser.add_argument("--pp-size", type=int, default=1)
         parser.add_argument("--api-key", type=str, default=None)
         parser.add_argument("--attention-backend", type=str, choices=BACKENDS)
-'''
+"""
 FILES = {
     "sglang/version.py": '__version__ = "0.5.10"\n',
     "sglang/srt/server_args.py": SERVER_ARGS,

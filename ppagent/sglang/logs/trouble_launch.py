@@ -53,7 +53,8 @@ LAUNCH_KINDS: tuple[TroubleKind, ...] = (
         id="cap_reduced",
         severity="warning",
         marks=(b"max_running_requests was reduced", b"max_running_requests is capped"),
-        pattern=r"max_running_requests (?:was reduced from (?:the )?requested (?P<from>\d+) to|is capped to) (?P<to>\d+)",
+        pattern=r"max_running_requests (?:was reduced from (?:the )?requested (?P<from>\d+) to|is capped to) "
+        r"(?P<to>\d+)",
         note="Fewer requests run at once than was asked for: KV or state cache does not hold them (0.5.14+).",
     ),
     TroubleKind(
