@@ -105,20 +105,22 @@ def _by_gauge(facts: Facts, ring_slots: float) -> FillReading | None:
     return FillReading("gauge", filled, possible, says, (running.evidence, *load.cites))
 
 
-def most_in_flight(facts: Facts) -> Known | None:
-    """The most requests that can be in flight: the tokens held over the tokens of a prompt, each in the mean. Needs
-    nothing but the log. None where prompts are cut in chunks, or are hardly longer than nothing."""
-    held, seqs, lines = (facts.number(f) for f in ("decode.tokens.mean", "prefill.new_seq.mean", "prefill.lines"))
+def most_in_flight(facts: Facts, when: str = "mean") -> Known | None:
+    """The most requests that can be in flight, in the mean or (`when` is max) at the peak: the tokens held over those
+    that a prompt holds for itself, in the mean. Needs nothing but the log. None where prompts are cut in chunks, or
+    hold hardly more than nothing: tokens out of the prefix cache count once however many requests share them."""
+    held, seqs, lines = (facts.number(f) for f in (f"decode.tokens.{when}", "prefill.new_seq.mean", "prefill.lines"))
     new, cached = facts.number("prefill.new_tokens"), facts.number("prefill.cached_tokens")
     chunk = facts.arg_number("chunked_prefill_size") or facts.number("start.chunked_prefill_size")
     if not held or not seqs or not lines or new is None or chunk is None:
         return None
-    prompt = (new + (cached or 0)) / (seqs * lines)
-    if prompt < 16 or prompt > chunk / 2:
+    own, whole = new / (seqs * lines), (new + (cached or 0)) / (seqs * lines)
+    if own < 16 or whole > chunk / 2:
         return None
-    most = held / prompt
-    says = f"{held:.0f} tokens held at prompts of {prompt:.0f} are at most {most:.0f} requests"
-    return Known(most, facts.cite("decode.tokens.mean", "prefill.new_tokens"), says)
+    most = held / own
+    shared = f" with {own:.0f} of their own" if cached else ""
+    says = f"{held:.0f} tokens held at prompts of {whole:.0f}{shared} are at most {most:.0f} requests"
+    return Known(most, facts.cite(f"decode.tokens.{when}", "prefill.new_tokens"), says)
 
 
 def _by_tokens(facts: Facts, ring_slots: float) -> FillReading | None:
@@ -127,6 +129,8 @@ def _by_tokens(facts: Facts, ring_slots: float) -> FillReading | None:
     most, running = most_in_flight(facts), facts.number("decode.running_req.mean")
     if most is None or not running or running < 2:
         return None
+    if running > 1.25 * most.value:
+        return None  # those that run are not like those that were prefilled, so the mean prompt bounds nothing
     possible = min(most.value, ring_slots)
     if possible < 2:
         return None

@@ -121,18 +121,19 @@ def _best_spread(facts: Facts, requests: float, ring_slots: float) -> tuple[int,
 
 
 def _by_bound(facts: Facts, ring: Known) -> Remedy | None:
-    """The limit where only the most requests that can be in flight are known: room for all of them, so that none
-    queues. None where such a limit lets the fullest micro-batch stay as it is."""
-    most, fullest = most_in_flight(facts), running_per_slot(facts)
-    if most is None:
+    """The limit where only the most requests that can be in flight are known: room for all of them at the peak, so that
+    none queues. None where such a limit lets the fullest micro-batch stay as it is, or that one alone holds more."""
+    most = most_in_flight(facts, "max") or most_in_flight(facts)
+    fullest = running_per_slot(facts)
+    if most is None or fullest is None or fullest.value > 1.25 * most.value:
         return None
     filled = useful_slots(facts, ring.value)
     limit = spread_limit(most.value, filled)
-    if fullest is None or limit >= fullest.value:
+    if limit >= fullest.value:
         return None
     spread = _limit(limit, filled, most.value, most.cites + ring.cites, slot_limit(facts))
     title = f"Let a slot take at most {limit}, so that the requests in flight, at most {most.value:.0f}, spread"
-    risk = "how many requests are in flight is known only as the most that the tokens held allow, in the mean"
+    risk = "how many requests are in flight is known only as the most that the tokens held allow, at the mean prompt"
     return replace(spread, title=title, risks=(risk, *spread.risks))
 
 
