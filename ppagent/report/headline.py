@@ -6,7 +6,7 @@ from collections import Counter
 from ppagent.agent.investigation import Investigation
 from ppagent.causes.situation import data_parallel, stages, tensor_parallel
 from ppagent.evidence.facts import Fact, Facts
-from ppagent.sglang.flags.history import between
+from ppagent.sglang.flags.history import between, versions_known
 
 _ORIGINS = {
     "measured": "recorded from a real server",
@@ -63,9 +63,12 @@ def _by_settings(facts: Facts) -> str:
     version, alike = facts.get("engine.version"), facts.get("engine.alike")
     if version is None or alike is None or alike.evidence != version.evidence:
         return ""
-    others = [str(other) for other in facts.items("engine.alike") if other != version.value]
+    alike_ones = [str(other) for other in facts.items("engine.alike")]
+    others = [other for other in alike_ones if other != version.value]
     stated = {str(f.value) for f in facts.all("engine.version") if f.value is not None} - {str(version.value), *others}
-    told = [f"or {' or '.join(others)}"] if others else []
+    # One that came out since has new settings, which nobody here can tell from what was never an option.
+    likes = [*others, "later"] if versions_known()[-1] in alike_ones else others
+    told = [f"or {' or '.join(likes)}"] if likes else []
     told += ["by the settings that its log names", *(f"{text} was stated" for text in sorted(stated))]
     return ", ".join(told)
 

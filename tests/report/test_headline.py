@@ -2,6 +2,7 @@ from dataclasses import replace
 
 from ppagent.evidence.evidence import Evidence
 from ppagent.report.headline import headline
+from ppagent.sglang.flags.history import versions_known
 from tests.report.samples import diagnosed
 
 
@@ -35,6 +36,13 @@ def test_a_version_that_only_the_settings_in_the_log_tell_says_so_with_its_likes
     told = Evidence("E1", "server.version", "server.log", alike, "", "a", "", 2)
     found = replace(diagnosed(), evidence=(told,))
     assert "SGLang 0.5.10 (or 0.5.10.post1, by the settings that its log names)" in headline(found)
+
+    last = versions_known()[-1]
+    newest = Evidence(
+        "E1", "server.version", "server.log", {"engine.version": last, "engine.alike": [last]}, "", "", "", 2
+    )
+    later = replace(diagnosed(), evidence=(newest,))
+    assert f"SGLang {last} (or later, by the settings that its log names)" in headline(later)
 
     stated = Evidence("E2", "user.stated", "incident.yaml", {"engine.version": "0.5.6"}, "", "", "", 1)
     other = replace(diagnosed(), evidence=(told, stated))
