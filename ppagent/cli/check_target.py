@@ -12,6 +12,7 @@ from ppagent.record.source import recorded_source
 from ppagent.sglang.flags.installed import InstalledFlags, flags_of_tree, flags_of_version
 from ppagent.sglang.flags.source import SERVER_ARGS, SourceTree, read_version
 from ppagent.sglang.launch.find import find_launch
+from ppagent.sglang.launch.lost_backslashes import with_backslashes
 from ppagent.sglang.launch.site import NoLaunchCommand
 from ppagent.sglang.scheduler_facts.code import has, open_tree
 from ppagent.sglang.stated_version import stated_version
@@ -76,7 +77,7 @@ def _named(target: str, port: int | None) -> list[Subject]:
         if " " in target.strip():
             raise
         raise UserError(f"There is no file or folder {target}.", error.advice) from None
-    return [Subject(target)]
+    return [Subject(with_backslashes(target))]
 
 
 def _of_text(text: str, name: str = "") -> Subject:
@@ -91,7 +92,7 @@ def _of_text(text: str, name: str = "") -> Subject:
         if name and Artifact.SERVER_LOG in pasted.artifacts:
             raise UserError(f"The log {name} holds no launch command.", "Give the command itself, in quotes.") from None
         raise
-    return replace(around, text=text, host="")
+    return replace(around, text=with_backslashes(text), host="")
 
 
 def _of_target(target: Target) -> list[Subject]:

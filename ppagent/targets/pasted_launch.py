@@ -2,11 +2,11 @@
 
 import re
 
+from ppagent.sglang.launch.lost_backslashes import PROGRAM, with_backslashes
 from ppagent.sglang.launch.shell import PLACEHOLDER
 from ppagent.sglang.launch.spelling import OWN_OPTION
 from ppagent.targets.pasted_sheet import Sheet
 
-_PROGRAM = re.compile(r"sglang\.launch_server|sglang\.cli\.main|\bsglang\s+serve\b|\blaunch_server\.py\b")
 _OPTION = re.compile(r"(?<!\S)[\"'\-\[ ]*--?[a-z][\w-]*")
 _START = re.compile(
     r"(?:[A-Za-z_]\w*=\S*\s+)*(?:(?:sudo|nohup|exec|time|env|numactl|taskset|srun|docker|podman|nerdctl)\s.*?)?"
@@ -41,7 +41,7 @@ def take_launch(sheet: Sheet) -> str:
 
 def _whole_command(sheet: Sheet) -> str:
     for i, line in enumerate(sheet.lines):
-        if not sheet.is_free(i) or not _PROGRAM.search(line) or _REFUSAL.search(line):
+        if not sheet.is_free(i) or not PROGRAM.search(line) or _REFUSAL.search(line):
             continue
         if _YAML_ANCHOR.match(line) and not line.lstrip().startswith("#"):
             return _taken(sheet, *_grow(sheet, i, _YAML, blank_lines=True))
@@ -108,7 +108,7 @@ def _take_command(sheet: Sheet, i: int) -> str:
     head = sheet.lines[first]
     block = sheet.take(range(first, last + 1))
     block[0] = head[prompt.end() :] if (prompt := _PROMPT.match(head)) else head
-    return "\n".join(block) + "\n"
+    return with_backslashes("\n".join(block)) + "\n"
 
 
 def _leads(line: str) -> bool:
@@ -127,7 +127,7 @@ def _loose_options(sheet: Sheet, i: int) -> int:
 def _cut_from_sentence(sheet: Sheet, i: int) -> str:
     """A command within one line; the words around it go back to the sheet."""
     line = sheet.lines[i]
-    program = _PROGRAM.search(line)
+    program = PROGRAM.search(line)
     if program is None:
         return ""
     if ticked := next((m for m in re.finditer(r"`([^`]+)`", line) if m.start() < program.start() < m.end()), None):

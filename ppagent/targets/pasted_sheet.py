@@ -1,7 +1,12 @@
 """Pasted text as lines, of which each part that is recognised takes its own; what nobody takes are the user's words."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+_QUOTED = re.compile(r"(?m)^>.*(?:\n>.*)+")
+"""Lines of a mail that was answered or forwarded; a single one may be somebody's `> 300 tok/s`."""
+_QUOTE_MARKS = re.compile(r"(?m)^(?:>[ \t]?)+")
 
 
 @dataclass
@@ -16,8 +21,9 @@ class Sheet:
 
     @classmethod
     def of(cls, text: str) -> "Sheet":
-        """The lines of `text`; the marks of code blocks are nobody's words."""
-        sheet = cls(text.replace("\r\n", "\n").split("\n"))
+        """The lines of `text`; the marks of code blocks and of quoted mail are nobody's words."""
+        plain = _QUOTED.sub(lambda block: _QUOTE_MARKS.sub("", block.group()), text.replace("\r\n", "\n"))
+        sheet = cls(plain.split("\n"))
         sheet.take(i for i, line in enumerate(sheet.lines) if line.strip().startswith("```"))
         return sheet
 

@@ -38,6 +38,14 @@ def test_a_refused_command_says_what_to_write(capsys: pytest.CaptureFixture[str]
     assert whole == TAKEN.replace("--pp-size 8 --disable-overlap-schedule", "--disable-overlap-schedule --pp-size 8")
 
 
+def test_a_command_that_lost_its_backslashes_is_checked_to_its_end(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = "python -m sglang.launch_server\n  --model-path m --pp-size 2\n  --tp-sise 4"
+    assert run(lines, "--version", "0.5.10") == 1
+    printed = capsys.readouterr().out
+    assert "has no flag --tp-sise" in printed
+    assert "--model-path is required" not in printed
+
+
 def test_an_accepted_command_exits_with_nought(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(TAKEN, "--version", "v0.5.10") == 0
     assert capsys.readouterr().out == "SGLang 0.5.10 accepts this launch command.\n"
