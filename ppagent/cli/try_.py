@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppagent.cli.common import NumberFrom, note, says_yes, somebody_there
@@ -10,6 +11,7 @@ from ppagent.errors import ExitStatus, UserError
 
 if TYPE_CHECKING:
     from ppagent.bench.reach import Reached
+    from ppagent.trials.proposals import Proposed
 
 NAME = "try"
 HELP = """Tries a change on a running server and measures what it gives.
@@ -93,24 +95,37 @@ def run(args: argparse.Namespace) -> int:
         return run_restore(args)
     from ppagent.cli.reaching import reached_server
 
+    asked_for = _asked_for(args)  # what is written wrong is said before any server is bothered
     reached = reached_server(args)
     try:
-        return _run(args, reached)
+        return _run(args, reached, asked_for)
     finally:
         reached.close()
 
 
-def _run(args: argparse.Namespace, reached: "Reached") -> int:
+def _asked_for(args: argparse.Namespace) -> "int | Proposed | None":
+    """The limit or the reported proposal to try; None for a proposal that a diagnosis is still to make. Raises
+    UserError."""
+    if args.setting:
+        from ppagent.cli.try_live import read_setting
+
+        return read_setting(args.setting)
+    from ppagent.trials.proposals import proposal_in
+
+    return proposal_in(Path(args.report), args.proposal) if args.report else None
+
+
+def _run(args: argparse.Namespace, reached: "Reached", asked_for: "int | Proposed | None") -> int:
     from ppagent.cli.left_behind import offer_restore
-    from ppagent.cli.try_live import limit_of, read_setting, run_live_trial
+    from ppagent.cli.try_live import limit_of, run_live_trial
 
     if not offer_restore(reached, args.target, allowed=args.yes >= 3):
         return blocked("an earlier trial's change is still in force, so there is no old state to compare with")
-    if not args.proposal:
-        return run_live_trial(args, reached, read_setting(args.setting))
-    from ppagent.cli.try_relaunch import find_proposal, run_relaunch_trial
+    if isinstance(asked_for, int):
+        return run_live_trial(args, reached, asked_for)
+    from ppagent.cli.try_relaunch import diagnosed_proposal, run_relaunch_trial
 
-    proposed = find_proposal(args, reached)
+    proposed = asked_for or diagnosed_proposal(args, reached)
     match proposed.kind:
         case "live":
             return run_live_trial(args, reached, limit_of(proposed))

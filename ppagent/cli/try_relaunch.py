@@ -4,7 +4,6 @@ import argparse
 import json
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 from ppagent.bench.control import Control
 from ppagent.bench.endpoint import is_url
@@ -23,7 +22,7 @@ from ppagent.trials.look_again import server_now
 from ppagent.trials.other_nodes import other_nodes
 from ppagent.trials.outputs import OutputCheck
 from ppagent.trials.own_load import OwnLoad
-from ppagent.trials.proposals import Proposed, proposal_in, proposal_of
+from ppagent.trials.proposals import Proposed, proposal_of
 from ppagent.trials.record import measured_forecast, recorded_forecast
 from ppagent.trials.relaunch import RelaunchOutcome, Site, run_relaunch
 from ppagent.trials.relaunch_story import DOES, relaunch_data, relaunch_plan, relaunch_result
@@ -44,10 +43,8 @@ class Case:
     version: str
 
 
-def find_proposal(args: argparse.Namespace, reached: Reached) -> Proposed:
-    """The proposal asked for: in the report, or by a diagnosis made now."""
-    if args.report:
-        return proposal_in(Path(args.report), args.proposal)
+def diagnosed_proposal(args: argparse.Namespace, reached: Reached) -> Proposed:
+    """The proposal asked for, by a diagnosis made now."""
     note("no --report is given: diagnosing first, by reading only")
     return proposal_of(_target_of(reached, args), args.proposal)
 

@@ -3,6 +3,7 @@
 import threading
 import time
 
+from paramiko.ssh_exception import SSHException
 from paramiko.transport import Transport
 
 EVERY_S = 10.0
@@ -31,8 +32,12 @@ class Pulse:
         while self._transport.is_active():
             answered = threading.Event()
             threading.Thread(target=self._listen, args=(answered,), name="ppagent-pulse", daemon=True).start()
-            self._transport.global_request("keepalive@openssh.com", wait=True)
-            answered.set()
+            try:
+                self._transport.global_request("keepalive@openssh.com", wait=True)
+            except (EOFError, OSError, SSHException):  # the line broke while asking; whoever uses it says so
+                return
+            finally:
+                answered.set()
             self.heard()
             time.sleep(EVERY_S)
 
