@@ -134,11 +134,12 @@ def _value_of(facts: Facts, option: str) -> str:
 def _remedy(facts: Facts, option: str, cites: tuple[str, ...]) -> Remedy:
     installed, catalogue = version(facts), installed_catalogue(facts)
     rename = spelling_for(option, catalogue)
-    name = f"SGLang {installed}" if installed is not None else "this version"
+    name = f"SGLang {installed if installed is not None else catalogue.version}"
+    which = name if installed is not None else f"{name}, the one taken since none is named"
     if rename is not None:
         value = rename.value or _value_of(facts, option) or "true"
         return _relaunch(
-            f"Write {rename.new} {value} instead of {option}: that is its name in {name}",
+            f"Write {rename.new} {value} instead of {option}: that is its name in {which}",
             Change(set={rename.new: value}, unset=(option,)),
             cites,
         )
@@ -146,7 +147,8 @@ def _remedy(facts: Facts, option: str, cites: tuple[str, ...]) -> Remedy:
     if candidates and option == trouble_words(facts, "flag_ambiguous", "option"):
         return _by_hand(f"{option} in full: {candidates}", cites)
     reason = why_not(option, catalogue)
-    title = f"Start without {option}, which {name} does not have" + (f": {reason}" if reason else "")
+    refuses = f"{name} does not have" if installed is not None else "argparse refuses"
+    title = f"Start without {option}, which {refuses}" + (f": {reason}" if reason else "")
     return _relaunch(title, Change(unset=(option,)), cites)
 
 

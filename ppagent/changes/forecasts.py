@@ -6,6 +6,7 @@ Only changes that the pipeline model can price get one, and never without a meas
 from dataclasses import replace
 
 from ppagent.causes.cause import Change, RemedyKind
+from ppagent.causes.ends import stopped_at_start
 from ppagent.causes.graphs import OFF_SWITCHES, graphs_off
 from ppagent.causes.physics import measured_levels, ring_of, roofline_of
 from ppagent.causes.situation import no_cuda, stages
@@ -45,6 +46,8 @@ def why_none(kind: RemedyKind, change: Change, facts: Facts) -> str:
     """Why `forecast` makes none of a step: what the model does not price first, since no measurement mends that."""
     if kind == "operator":
         return "it is done by hand: measure before and after"
+    if stopped_at_start(facts):
+        return "the server does not come up now, so there is no speed to start from"
     ring, levels = stages(facts), measured_levels(facts)
     if ring is not None and ring.value < 2:
         return "the model prices pipelines, and this server has one stage"

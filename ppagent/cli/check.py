@@ -155,7 +155,7 @@ def as_text(checked: Checked) -> str:
         says = f"the whole command, as SGLang {subject.version} would accept it{masked}:"
         lines += [*textwrap.wrap(says, columns()), "", *checked.corrected.strip("\n").split("\n"), ""]
     elif not accepted:
-        says = "No whole corrected command: what to write above is left to you where it says so, or to be cut by hand."
+        says = "No whole corrected command: something above is for you to choose, or to cut by hand."
         lines += [*textwrap.wrap(says, columns()), ""]
     return "\n".join(lines if problems else lines[:-1]) + "\n" * (not problems)
 

@@ -13,7 +13,8 @@ PASTED = "pasted text"
 OF_THE_VERSION = ("server.version", "source.flags")
 """Tools that read the version in the installation."""
 _ABSENT = re.compile(
-    r"(?:\S+|SGLang's version) (?:was|were) not recorded|neither .* (?:was|were) recorded|no profiler trace .*"
+    r"(?:\S+|SGLang's version|the installed source) (?:was|were) not recorded(?:: there is only a log)?"
+    r"|neither .* (?:was|were) recorded|no profiler trace .*"
     r"|.* in the pasted text"
 )
 """What a target says of what it does not hold."""

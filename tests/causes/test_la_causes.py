@@ -8,6 +8,7 @@ from ppagent.causes.cause import Cause
 from ppagent.causes.flag_history import spelling_for, why_not
 from ppagent.evidence.evidence import FactValue
 from ppagent.sglang.flags.history import catalogue_of, versions_known
+from ppagent.sglang.versions import NEWEST_KNOWN
 
 LA001, LA002, LA003, LA004 = cause_of("LA001"), cause_of("LA002"), cause_of("LA003"), cause_of("LA004")
 FAILED: dict[str, FactValue] = {"start.ready": False, "engine.version": "0.5.10"}
@@ -188,6 +189,15 @@ def test_a_renamed_flag_is_written_in_this_version_s_name_with_its_value() -> No
     judgement = judged(LA004, RENAMED)
     assert judgement.state == "supported" and "--max-micro-batch-size" in judgement.because[0].says
     assert relaunch("LA004", RENAMED) == ({"--pp-max-micro-batch-size": "2"}, ("--max-micro-batch-size",), {})
+
+
+def test_without_a_version_no_name_is_said_to_be_of_the_version_that_runs() -> None:
+    values = {name: value for name, value in RENAMED.items() if name != "engine.version"}
+    (renamed,) = LA004.advise(facts_of(values)).remedies
+    assert renamed.title.endswith(f"its name in SGLang {NEWEST_KNOWN}, the one taken since none is named")
+    gone = values | {"launch.unknown": [], "trouble.flag_unrecognized.arguments": "--enable-ep-moe"}
+    (removed,) = LA004.advise(facts_of(gone)).remedies
+    assert removed.title.startswith("Start without --enable-ep-moe, which argparse refuses: 0.5.4 was the last")
 
 
 def test_an_abbreviation_that_became_ambiguous_is_written_in_full() -> None:

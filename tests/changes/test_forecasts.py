@@ -28,6 +28,11 @@ def test_a_change_that_the_model_does_not_know_has_no_forecast() -> None:
     ("change", "facts", "why"),
     [
         (LIMIT_ONE, {"args.pp_size": 8}, "no load level is known to start from (ppagent bench measures some)"),
+        (
+            LIMIT_ONE,
+            {"start.ready": False, "args.pp_size": 1},
+            "the server does not come up now, so there is no speed to start from",
+        ),
         (LIMIT_ONE, {}, "no load level is known to start from (ppagent bench measures some)"),
         (LIMIT_ONE, RING | {"args.pp_size": 1}, "the model prices pipelines, and this server has one stage"),
         (Change(set={"--max-running-requests": "8"}), RING, "the pipeline model does not price --max-running-requests"),

@@ -23,6 +23,15 @@ def test_what_a_recording_does_not_hold_is_one_sentence_without_names_of_tools()
     )
 
 
+def test_what_a_log_alone_does_not_hold_is_one_sentence() -> None:
+    found = told(
+        Missing("gpu.samples", "gpus.csv was not recorded: there is only a log"),
+        Missing("http.metrics", "metrics were not recorded: there is only a log"),
+        Missing("source.flags", "the installed source was not recorded: there is only a log"),
+    )
+    assert found == (Lacking("not recorded", "the cards under load, the server's metrics, the installed source"),)
+
+
 def test_all_of_the_log_that_was_not_pasted_is_the_log() -> None:
     found = told(
         Missing("user.stated", "incident.yaml is not in the pasted text"),
