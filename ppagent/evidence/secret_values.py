@@ -11,7 +11,7 @@ Span = tuple[int, int]
 NAMED = re.compile(
     rf"""
     (?P<open>\\{{0,8}}["'])? (?P<name>{NAME}) (?P<close>(?P=open))?
-    (?P<sep> \s*,\s*(?=b?\\{{0,8}}["']) | [ \t]*=[ \t]* | [ \t]*:\s*(?=b?\\{{0,8}}["']) | [ \t]*:[ \t]*
+    (?P<sep> \s*,\s*(?=b?\\{{0,8}}["']) | [ \t]*(?:={{1,3}}|!=)[ \t]* | [ \t]*:\s*(?=b?\\{{0,8}}["']) | [ \t]*:[ \t]*
            | (?:[ \t]|\\[ \t]*\r?\n)+ | [ \t]*\r?\n[ \t]*-[ \t]+ )
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -54,6 +54,7 @@ _CLOSERS = ",;)}]'\"`"
 def value_after(text: str, match: re.Match[str]) -> Span | None:
     """Span of the secret after a match of `NAMED`; None where no secret follows."""
     name, sep = match["name"], match["sep"].strip(" \t\r\n\\")
+    sep = "=" if sep.endswith("=") else sep  # a line of a program compares: `api_key == "..."`
     quoted_name = match["close"] is not None
     if not is_secret_name(name) or speaks_of_tokens(
         text[max(0, match.start("name") - _LOOK_BACK) : match.start("name")], name

@@ -181,3 +181,13 @@ FILLERS = (
 @pytest.mark.bench
 def test_the_time_for_hostile_text_grows_with_its_length(filler: str) -> None:
     assert growth(mask, filler, 60_000) < LINEAR
+
+
+@pytest.mark.parametrize("compared", ["==", "!=", " == ", " != ", "==="])
+@pytest.mark.parametrize("quote", ["'", '"', ""])
+def test_a_secret_that_a_line_of_a_program_compares_with_is_masked_and_not_the_sign_alone(
+    compared: str, quote: str
+) -> None:
+    line = f"assert self.api_key{compared}{quote}hunter2secret{quote}, 1"
+    assert mask(line) == f"assert self.api_key{compared}{quote}[masked]{quote}, 1"
+    assert mask(mask(line)) == mask(line)
