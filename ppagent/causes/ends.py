@@ -9,7 +9,15 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from ppagent.causes.cause import Probe
-from ppagent.causes.error_words import KERNEL_LOG, MEANINGS, OUT_OF_MEMORY, OUT_OF_MEMORY_AT_WORK, WHOLE_START
+from ppagent.causes.error_words import (
+    CHILD_DIED,
+    KERNEL_LOG,
+    MEANINGS,
+    NOTICED,
+    OUT_OF_MEMORY,
+    OUT_OF_MEMORY_AT_WORK,
+    WHOLE_START,
+)
 from ppagent.causes.said import said, stated_rates
 from ppagent.causes.sighting import came_up, never_came_up, trouble
 from ppagent.causes.situation import Cites
@@ -32,6 +40,10 @@ _OF_A_SERVER_AT_WORK = (
     "tune.try",
 )
 """Tools that answer nothing about a server that is gone and never served."""
+
+HOST_MEMORY = Probe("host.kernel", "the table above that line says which processes held how much of it", 2)
+_OF_THE_SERVER = re.compile(r"sglang|sgl_|python|pt_main_thread")
+"""Names of its processes as the kernel cuts them, of 15 characters."""
 
 _CRASH = (
     r"\bcrash\w*|\bhangs?\b|\bhung\b|\bfro(?:ze|zen)\b|\bdeadlock\w*|\bkilled\b|\bdie[sd]\b|\bexits?\b|\bwatchdog\b"
@@ -62,13 +74,24 @@ def end_of(facts: Facts) -> End | None:
     means = meaning.means if meaning is not None else ""
     if means == OUT_OF_MEMORY and up is not None and up.yes:
         means = OUT_OF_MEMORY_AT_WORK
+    says, fatal = f"{_short(error)}{_on(facts)}", facts.flag("log.ended_by_error") is True
+    killed = _killed_by_kernel(facts)
+    if killed and means in (CHILD_DIED, NOTICED):
+        means = f"the kernel killed {killed} for want of host memory"
+        return End(says, means, facts.cite("log.error", "host.oom_killed"), (HOST_MEMORY,), fatal)
     return End(
-        f"{_short(error)}{_on(facts)}",
+        says,
         means,
         facts.cite("log.error"),
         meaning.probes if meaning is not None else _probes_for(kind),
-        facts.flag("log.ended_by_error") is True,
+        fatal,
     )
+
+
+def _killed_by_kernel(facts: Facts) -> str:
+    """The server's processes that the kernel log names as killed; empty where it names none of them."""
+    names = [str(each.get("name")) for each in facts.items("host.oom_killed") if isinstance(each, dict)]
+    return ", ".join(dict.fromkeys(name for name in names if _OF_THE_SERVER.match(name)))
 
 
 def unexplained_end(facts: Facts, supported: Collection[str]) -> End | None:

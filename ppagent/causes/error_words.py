@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from ppagent.causes.cause import Probe
 
+CHILD_DIED = "a child process ended; an exit code of -9 is the kernel's doing, mostly for want of host memory"
+NOTICED = "another rank ended first, and this one only noticed"
 KERNEL_LOG = Probe("host.kernel", "an Xid line would say which card failed, and whether card or program did", 2)
 ALL_LOGS = Probe("logs.trouble", "every host's log: the rank whose lines end first is where it began", 0)
 WHOLE_START = Probe("logs.startup", "version, arguments and the last step before it stand above the error", 0)
@@ -54,7 +56,7 @@ MEANINGS = (
     ),
     Meaning(
         r"Connection closed by peer|Connection reset by peer|ncclRemoteError|Broken pipe",
-        "another rank ended first, and this one only noticed",
+        NOTICED,
         (ALL_LOGS, KERNEL_LOG),
     ),
     Meaning(
@@ -94,7 +96,7 @@ MEANINGS = (
     ),
     Meaning(
         r"exit code -9|[Ss]igquit|SIGQUIT|Killed process",
-        "a child process ended; an exit code of -9 is the kernel's doing, mostly for want of host memory",
+        CHILD_DIED,
         (Probe("host.kernel", "whether the kernel killed it for want of host memory", 2), ALL_LOGS),
     ),
 )

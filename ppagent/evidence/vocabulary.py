@@ -167,6 +167,7 @@ VOCABULARY: dict[str, str] = {
     "host.kernel": "text",
     "host.iommu": "hints on IOMMU/ACS from the kernel log or command line",
     "host.xid": "list of Xid events: object of gpu, code, text",
+    "host.oom_killed": "list of processes that the kernel killed for want of host memory: object of pid, name",
     "host.kernel_trouble": "list of kernel lines about PCIe errors, ECC, lost GPUs",
     "host.scheduler_cpu_percent": "by process title",
     "host.tokenizer_cpu_percent": "by process title",

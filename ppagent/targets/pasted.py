@@ -37,6 +37,7 @@ _FRAME = re.compile(r"\s*File \"[^\"]+\", line \d+")
 """After it stands the source line, which may have lost its indentation."""
 _KERNEL_LINE = re.compile(
     r"NVRM: |\bAER: |PCIe Bus Error|\bS?Xid \((?:PCI:)?[0-9A-Fa-f]{4}:|nvidia-nvswitch\d*: |EDAC \S+: "
+    r"|Out of memory(?: \([^)]*\))?: Killed process \d|Memory cgroup out of memory: Killed process \d"
     r"|\[Hardware Error\]|available PCIe bandwidth, limited by|DMAR: IOMMU|AMD-Vi: |iommu: Default domain"
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!approx\.)(?<!ca\.)\s+|\s*\n\s*\n\s*")

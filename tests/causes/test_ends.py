@@ -33,6 +33,20 @@ def test_the_summary_names_the_error_what_it_means_and_where_to_look() -> None:
     assert "decode" not in said
 
 
+KILLED: list[FactValue] = [{"pid": 40123, "name": "sglang::schedul"}, {"pid": 7, "name": "java"}]
+
+
+@pytest.mark.parametrize("error", ["Read error [10.0.0.4]:41188: Connection reset by peer", "exit code -9"])
+def test_a_process_that_the_kernel_killed_is_why_another_noticed(error: str) -> None:
+    said = summary(died_of(error, "nccl_error", **{"host.oom_killed": KILLED}))
+    assert ": the kernel killed sglang::schedul for want of host memory." in said
+    assert "whether the kernel killed it" not in said
+    java = summary(died_of(error, "nccl_error", **{"host.oom_killed": KILLED[1:]}))
+    assert "the kernel killed" not in java.replace("whether the kernel killed it", "")
+    own = summary(ILLEGAL | {"host.oom_killed": KILLED})
+    assert "a kernel went wrong" in own
+
+
 @pytest.mark.parametrize(
     ("error", "kind", "means", "tool"),
     [

@@ -30,3 +30,10 @@ def test_what_a_mail_quotes_is_read_without_its_marks() -> None:
 
 def test_one_line_above_a_number_is_no_quotation() -> None:
     assert read_pasted("we want\n> 300 tok/s\nplease").words == "we want\n> 300 tok/s\nplease"
+
+
+def test_the_kernels_word_of_a_killed_process_is_of_the_kernel_log() -> None:
+    line = "[351223.112321] Out of memory: Killed process 40123 (sglang::schedul) total-vm:812345612kB"
+    pasted = read_pasted(f"dmesg on node 2 says\n{line}\n")
+    assert pasted.artifacts[Artifact.DMESG] == f"{line}\n"
+    assert pasted.words == "dmesg on node 2 says"

@@ -129,3 +129,13 @@ def test_the_pcie_errors_of_a_drive_are_not_those_of_a_card() -> None:
         "[2.0] pcieport 0000:c0:01.1: AER: Corrected error received: 0000:c1:00.0",
     )
     assert kernel(*lines)["host.kernel_trouble"] == [lines[3]]
+
+
+@pytest.mark.parametrize("stamp", STAMPS)
+@pytest.mark.parametrize(
+    "of", ["Out of memory", "Memory cgroup out of memory", "Out of memory (oom_kill_allocating_task)"]
+)
+def test_a_process_killed_for_want_of_memory_is_named(stamp: str, of: str) -> None:
+    line = f"{stamp}{of}: Killed process 40123 (sglang::schedul) total-vm:812345612kB, anon-rss:481234560kB"
+    facts = facts_of(run(HostKernel(), box(dmesg=f"[0.0] Linux version 6.8\n{line}\n")))
+    assert facts.items("host.oom_killed") == [{"pid": 40123, "name": "sglang::schedul"}]

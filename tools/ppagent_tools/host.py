@@ -76,7 +76,7 @@ class HostKernel:
     name = "host.kernel"
     summary = "The kernel log: Xid events of the cards, PCIe and memory errors, what it says about IOMMU and ACS."
     grade = Grade.READ_HOST
-    provides: tuple[str, ...] = ("host.xid", "host.kernel_trouble", "host.iommu")
+    provides: tuple[str, ...] = ("host.xid", "host.kernel_trouble", "host.oom_killed", "host.iommu")
     arguments: type[BaseModel] = NoArguments
 
     def run(self, context: ToolContext, arguments: BaseModel) -> Sequence[Finding]:

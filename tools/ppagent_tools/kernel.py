@@ -29,6 +29,8 @@ _OF_CARDS = frozenset(("nvidia", "pcieport", "pci", "vfio-pci"))
 """What is at the other end of a PCIe error that may concern a card: its driver, none yet, or the port above it."""
 _STAMPS = re.compile(r"^(?:.{0,80}?\bkernel: )?(?:<\d+>|\w+ *: *\w+ *: +)?(?:\d{4}-\d\d-\d\dT\S+ +)?(?:\[[^\]]*\] *)?")
 """What dmesg, journalctl and syslog write before a line's own text, by itself or one after the other."""
+_KILLED = re.compile(r"[Oo]ut of memory(?: \([^)]*\))?: Killed process (?P<pid>\d+) \((?P<name>[^)]+)\)")
+"""The kernel's own words, of the host's memory and of a container's (`mm/oom_kill.c`)."""
 _IOMMU = re.compile(
     r"Command line: .*(?:iommu|acs)\S*|Default domain type|DMAR: IOMMU (?:en|dis)abled|AMD-Vi: .*(?:enabled|init|IO)"
     r"|iommu: .*(?:translated|passthrough)|ACSCtl|\bACS\b|pcie_acs_override",
@@ -37,7 +39,8 @@ _IOMMU = re.compile(
 
 
 def kernel_findings(found: Document) -> list[Finding]:
-    """Xid events, other trouble, and hints on IOMMU and ACS; lists are empty where the log has none."""
+    """Xid events, other trouble and hints on IOMMU and ACS, lists of the first two empty where the log has none;
+    processes that were killed."""
     lines = [line.strip() for line in found.text.splitlines() if line.strip()]
     events = _kept([(line, match) for line in lines if (match := _XID.search(line))])
     trouble = _of_cards([line for line in lines if _TROUBLE.search(line) and not _XID.search(line)])
@@ -50,6 +53,10 @@ def kernel_findings(found: Document) -> list[Finding]:
         found.finding({"host.xid": xids}, first),
         found.finding({"host.kernel_trouble": _distinct(trouble)}, trouble[0] if trouble else lines[0]),
     ]
+    killed = [(line, match) for line in lines if (match := _KILLED.search(line))][:MOST_LINES]
+    if killed:
+        names: list[FactValue] = [{"pid": int(match["pid"]), "name": match["name"]} for _, match in killed]
+        findings.append(found.finding({"host.oom_killed": names}, killed[0][0]))
     if hints:
         findings.append(found.finding({"host.iommu": "; ".join(hints[:MOST_LINES])}, hints[0]))
     return findings
