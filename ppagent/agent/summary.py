@@ -29,7 +29,7 @@ def summary_of(verdict: Verdict, board: Board, facts: Facts, plan: Plan, probes:
     """The verdict in plain words."""
     match verdict:
         case "diagnosed":
-            return _besides(board, facts) + _diagnosed(in_plan_order(board.supported, plan))
+            return _besides(board, facts) + _diagnosed(in_plan_order(board.supported, plan)) + _unchanged(plan)
         case "healthy":
             return _healthy(board, facts)
         case "not_enough_evidence":
@@ -61,6 +61,14 @@ def _diagnosed(supported: Sequence[Hypothesis]) -> str:
     named = "; ".join(_shown(h) for h in others[: MOST_NAMED - 1])
     more = f"; and {len(others) - MOST_NAMED + 1} more" if len(others) >= MOST_NAMED else ""
     return f"{sentence} Also {named}{more}."
+
+
+def _unchanged(plan: Plan) -> str:
+    """What a diagnosis without a proposal says of that: silence would read as if the cure had been forgotten."""
+    if plan.proposals:
+        return ""
+    why = " What might be tried is declined, with the reason." if plan.declined else ""
+    return f" No change is proposed.{why}"
 
 
 def _healthy(board: Board, facts: Facts) -> str:

@@ -96,7 +96,7 @@ class MicroBatchesUnfilled:
         )
         if load is None:
             bounded = _by_bound(facts, ring)
-            return Advice((bounded,) if bounded is not None else (), (depth,))
+            return Advice((bounded,), (depth,)) if bounded is not None else Advice((), (depth, _without_load(ring)))
         limit, filled = _best_spread(facts, load.value, ring.value)
         no = _refusal(facts, limit, filled, load.value)
         if no is not None:
@@ -118,6 +118,15 @@ def _best_spread(facts: Facts, requests: float, ring_slots: float) -> tuple[int,
     if best.effect is Effect.HELPS and best.forecast.middle > CLEARLY * dealt.forecast.middle:
         return best.limit, float(best.filled)
     return even, filled
+
+
+def _without_load(ring: Known) -> Declined:
+    return Declined(
+        "--pp-max-micro-batch-size",
+        "the limit to set is the requests in flight over the slots, and nothing here tells how many are in flight: "
+        "the server's metrics or ppagent bench would",
+        ring.cites,
+    )
 
 
 def _by_bound(facts: Facts, ring: Known) -> Remedy | None:

@@ -3,7 +3,7 @@ import pytest
 from ppagent.agent.board import Board, Verdict, compute_board, verdict_of
 from ppagent.agent.probes import next_probes
 from ppagent.agent.summary import summary_of
-from ppagent.causes.cause import Change
+from ppagent.causes.cause import Change, Declined
 from ppagent.changes.proposal import Plan, Proposal
 from ppagent.evidence.evidence import Evidence, FactValue
 from ppagent.evidence.facts import Facts
@@ -150,6 +150,16 @@ def test_the_summary_of_a_diagnosis_names_what_was_seen_and_where() -> None:
     assert said == (
         "A fake cause (PP001): source.unfilled is True [E1]. Also a fake cause (CG001): source.no_graphs is True [E1]."
     )
+
+
+def test_a_diagnosis_that_proposes_no_change_says_so() -> None:
+    board, facts = board_of({"source.unfilled": True})
+    declined = Plan((), (Declined("--lever", "it gains nothing", ("E1",)),))
+
+    assert summary_of("diagnosed", board, facts, declined, ()).endswith(
+        "[E1]. No change is proposed. What might be tried is declined, with the reason."
+    )
+    assert summary_of("diagnosed", board, facts, Plan(), ()).endswith("[E1]. No change is proposed.")
 
 
 def test_the_summary_of_a_healthy_server_says_what_shows_it_and_what_limits_it() -> None:

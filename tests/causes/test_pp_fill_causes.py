@@ -198,7 +198,10 @@ def test_a_bound_that_leaves_the_fullest_slot_as_it_is_advises_no_limit() -> Non
         "prefill.new_tokens": 4800,
         "prefill.cached_tokens": 0,
     }
-    assert cause_of("PP001").advise(facts_of(roomy)).remedies == ()
+    advice = cause_of("PP001").advise(facts_of(roomy))
+    assert advice.remedies == ()
+    assert [lever.lever for lever in advice.declined] == ["--pp-async-batch-depth", "--pp-max-micro-batch-size"]
+    assert "nothing here tells how many are in flight" in advice.declined[1].why
 
 
 def test_no_pipeline_no_unfilled_slots() -> None:
