@@ -54,7 +54,8 @@ _CLOSERS = ",;)}]'\"`"
 def value_after(text: str, match: re.Match[str]) -> Span | None:
     """Span of the secret after a match of `NAMED`; None where no secret follows."""
     name, sep = match["name"], match["sep"].strip(" \t\r\n\\")
-    sep = "=" if sep.endswith("=") else sep  # a line of a program compares: `api_key == "..."`
+    compares = sep.endswith("=") and sep != "="  # a line of a program: `api_key == "..."`
+    sep = "=" if compares else sep
     quoted_name = match["close"] is not None
     if not is_secret_name(name) or speaks_of_tokens(
         text[max(0, match.start("name") - _LOOK_BACK) : match.start("name")], name
@@ -65,7 +66,7 @@ def value_after(text: str, match: re.Match[str]) -> Span | None:
     if sep == "=" and match["open"] and not quoted_name:
         return _bare(text, re.compile(rf"(?:(?!{re.escape(match['open'])})[^\n])+").match(text, match.end()), name)
     if sep and match.end() < len(text) and text[match.end()] in "\r\n":
-        return _below(text, match)
+        return None if compares else _below(text, match)
     if _is_header(name) and sep == ":" and not quoted_name:
         return _bare(text, _TO_QUOTE.match(text, match.end()), name)
     if quoted_name:
