@@ -46,6 +46,12 @@ def test_a_command_that_lost_its_backslashes_is_checked_to_its_end(capsys: pytes
     assert "--model-path is required" not in printed
 
 
+def test_a_variable_that_allows_an_option_is_written_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+    wanted = "python -m sglang.launch_server --model-path m --pp-size 4 --speculative-algorithm EAGLE"
+    assert run(wanted, "--version", "0.5.23") == 1
+    assert capsys.readouterr().out.rstrip().splitlines()[-1] == f"SGLANG_ENABLE_PP_SPEC=1 {wanted}"
+
+
 def test_an_accepted_command_exits_with_nought(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(TAKEN, "--version", "v0.5.10") == 0
     assert capsys.readouterr().out == "SGLang 0.5.10 accepts this launch command.\n"

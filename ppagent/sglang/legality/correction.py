@@ -39,6 +39,12 @@ def corrected(
     return ""
 
 
+def _taken(option: str, catalogue: Catalogue) -> bool:
+    """Whether the version takes the option: a variable then allows it, and does not stand in its place."""
+    flag = catalogue.match(option).flag
+    return flag is not None and not flag.stops_with
+
+
 def _change(problem: Problem, catalogue: Catalogue) -> Change | None:
     """What the problem says to write, as a change; None where its words are no command line."""
     if not problem.flag.startswith("--"):
@@ -54,7 +60,7 @@ def _change(problem: Problem, catalogue: Catalogue) -> Change | None:
         return None
     name, _, inline = words[0].partition("=")
     if _VARIABLE.fullmatch(name) and inline and len(words) == 1:
-        return Change(unset=(problem.flag,), env={name: inline})
+        return Change(unset=() if _taken(problem.flag, catalogue) else (problem.flag,), env={name: inline})
     values = [inline] * bool(inline) + words[1:]
     flag = catalogue.by_spelling.get(name)
     if flag is None or flag.stops_with or "VALUE" in values or not _fits(flag.takes_value, flag.nargs, values):
