@@ -100,3 +100,28 @@ def test_a_try_that_was_refused_before_the_server_came_up_is_not_its_end() -> No
     ready = (*start, "[2025-03-18 15:26:52] The server is fired up and ready to roll!")
     assert facts_of(run(Trouble(), log(refused, *ready))).get("log.error") is None
     assert facts_of(run(Trouble(), log(refused, *start))).flag("log.ended_by_error") is True
+
+
+REFUSED = "ValueError: The input (9000 tokens) is longer than the model's context length (8192 tokens)."
+
+
+def test_an_error_that_the_server_decoded_on_after_is_not_what_tells() -> None:
+    lines = ("[2026-01-01 00:00:02] Exception in ASGI application", "Traceback (most recent call last):", REFUSED)
+    assert error_of(*lines, *(_decoded(second) for second in (3, 4))) is None
+    assert error_of(*(_decoded(second) for second in (0, 1)), *lines) == REFUSED
+
+
+def test_the_decode_lines_of_other_stages_do_not_hide_the_error_of_a_stage_that_ended() -> None:
+    died = ("[2026-01-01 00:00:02 PP1] Scheduler hit an exception: Traceback (most recent call last):", REFUSED)
+    assert error_of(*died, *(_decoded(second) for second in (3, 4))) == REFUSED
+
+
+def _decoded(second: int) -> str:
+    return (
+        f"[2026-01-01 00:00:0{second} PP0] Decode batch, #running-req: 4, #token: 300, token usage: 0.01, "
+        "cuda graph: True, gen throughput (token/s): 95.00, #queue-req: 0"
+    )
+
+
+def error_of(*lines: str) -> str | None:
+    return facts_of(run(Trouble(), log(*lines))).text("log.error")

@@ -28,14 +28,16 @@ MOST_RANKS = 8
 def error_findings(log: HostLog, troubles: Mapping[str, Tally]) -> list[Finding]:
     """The most telling error of one host's log; nothing where there is none."""
     up = bool(log.tap.line("ready") or log.stretch.decode)
-    event = telling_error({kind: tally for kind, tally in troubles.items() if not up or kind not in _REFUSALS})
+    ended = any(kind in troubles for kind in _ENDS)
+    past = {kind for kind, tally in troubles.items() if (up and kind in _REFUSALS) or (not ended and _went_on(tally))}
+    event = telling_error({kind: tally for kind, tally in troubles.items() if kind not in past})
     if event is None:
         return []
     asserted = _asserted(event, troubles)
     facts: dict[str, FactValue] = {
         "log.error": f"{_message(event)}{asserted}"[:LONGEST],
         "log.error_kind": event.kind.id,
-        "log.ended_by_error": event.kind.severity == "fatal" or any(kind in troubles for kind in _ENDS),
+        "log.ended_by_error": event.kind.severity == "fatal" or ended,
     }
     ranks = _ranks(troubles[event.kind.id])
     if ranks:
@@ -60,6 +62,12 @@ def telling_error(troubles: Mapping[str, Tally]) -> Event | None:
     if fatal:
         return fatal[0]
     return next(iter([*grave[-1:], *announced, *errors]), None)
+
+
+def _went_on(tally: Tally) -> bool:
+    """Whether the server decoded on after an error: that of a request which was refused, as one longer than the
+    context, is no trouble of the server."""
+    return tally.kind.severity == "error" and tally.after is not None
 
 
 def _is_outlived(event: Event) -> bool:
