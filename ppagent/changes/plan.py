@@ -156,10 +156,12 @@ def _odd_flags(step: Step, installed: Installed) -> tuple[tuple[str, ...], tuple
 
 
 def _rollback(step: Step, installed: Installed) -> str:
-    """The way back: the launch command of now where it is known, else each remedy's own."""
-    if step.kind == "relaunch" and installed.launch is not None:
+    """The way back: the launch command of now where it is known and starts a server, else each remedy's own."""
+    own = dict.fromkeys(r.rollback for r in step.remedies if r.rollback)
+    starts = any(not each.startswith("none: ") for each in own) or not own
+    if step.kind == "relaunch" and installed.launch is not None and starts:
         return "restart with the command that ran before this change"
-    return "; ".join(dict.fromkeys(r.rollback for r in step.remedies if r.rollback))
+    return "; ".join(own)
 
 
 def _once(declined: Sequence[Declined]) -> tuple[Declined, ...]:
