@@ -21,6 +21,9 @@ from ppagent.evidence.facts import Facts
 
 MOST_NAMED = 4
 
+AT_LAUNCH = "LA"
+"""How the causes begin that keep a server from coming up: nothing else matters before they are cured."""
+
 TOLD_WHEN_HEALTHY = ("PP001", "KV001", "CG001")
 """Suspects whose clearing is part of a verdict of healthy: slots filled, memory free, graphs in use."""
 
@@ -37,13 +40,14 @@ def summary_of(verdict: Verdict, board: Board, facts: Facts, plan: Plan, probes:
 
 
 def in_plan_order(hypotheses: Sequence[Hypothesis], plan: Plan) -> tuple[Hypothesis, ...]:
-    """Faults first, and among them those that the plan removes first."""
+    """Faults first, of those what keeps a server from coming up, and among the rest those that the plan removes
+    first."""
     named = [cause for proposal in plan.proposals for cause in proposal.causes]
 
-    def place(hypothesis: Hypothesis) -> tuple[bool, int, float]:
+    def place(hypothesis: Hypothesis) -> tuple[bool, bool, int, float]:
         cause = hypothesis.cause_id
         rank = named.index(cause) if cause in named else len(named)
-        return (cause in NOT_A_FAULT, rank, -hypothesis.judgement.confidence)
+        return (cause in NOT_A_FAULT, not cause.startswith(AT_LAUNCH), rank, -hypothesis.judgement.confidence)
 
     return tuple(sorted(hypotheses, key=place))
 

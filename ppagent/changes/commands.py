@@ -90,20 +90,30 @@ class Installed:
 
 @dataclass(frozen=True)
 class Relaunch:
-    """The whole new command, its difference from the old one, why this version would refuse it, if so, and what the
-    same text runs beside the server."""
+    """The whole new command, its difference from the old one, why this version would refuse it, if so, what the same
+    text runs beside the server, and why it would refuse the old one just as well."""
 
     command: str
     diff: str
     refused: str = ""
     beside: tuple[str, ...] = ()
     contradicted: tuple[str, ...] = ()
+    refused_already: str = ""
 
     @property
     def risks(self) -> tuple[str, ...]:
         """What whoever runs the command has to know about its text."""
         other = f"this launch text is not what runs: {', '.join(self.contradicted)}" if self.contradicted else ""
-        return tuple(risk for risk in (self._masked, other, self._more) if risk)
+        return tuple(risk for risk in (self._refused_already, self._masked, other, self._more) if risk)
+
+    @property
+    def _refused_already(self) -> str:
+        if not self.refused_already:
+            return ""
+        return (
+            "the launch text is refused as it stands, with the change and without it, so mend that first: "
+            f"{self.refused_already.rstrip('.')}"
+        )
 
     @property
     def _masked(self) -> str:
@@ -166,16 +176,19 @@ def relaunch_command(change: Change, installed: Installed) -> Relaunch:
         return Relaunch("", _bare_diff(change))
     diff = unified_diff(installed.launch.text, command)
     beside = other_commands(installed.launch)
-    return Relaunch(command, diff, _refusal(command, installed), beside, installed.contradicted)
+    new, kept = _refusals_of(command, installed)
+    return Relaunch(command, diff, new, beside, installed.contradicted, kept)
 
 
-def _refusal(command: str, installed: Installed) -> str:
-    """Why the new launch would be refused where the old one was not for the same reason; empty where it would not."""
+def _refusals_of(command: str, installed: Installed) -> tuple[str, str]:
+    """Why the new launch would be refused: for what the change brings, and for what the old text has already; each
+    empty where it would not."""
     if installed.catalogue is None or installed.launch is None:
-        return ""
+        return "", ""
     old = {problem.says for problem in refusals(installed.launch, installed)}
-    new = refusals(parse_launch(command, installed.catalogue), installed)
-    return next((problem.says for problem in new if problem.says not in old), "")
+    found = [problem.says for problem in refusals(parse_launch(command, installed.catalogue), installed)]
+    new = next((says for says in found if says not in old), "")
+    return new, next((says for says in found if says in old), "")
 
 
 def refusals(launch: LaunchCommand, installed: Installed) -> list[Problem]:

@@ -25,7 +25,7 @@ LOG_LINE = re.compile(
 
 DONE = any_of(
     r"\b(?:what|did|have) (?:have |did )?you (?:just )?(?:chang|touch|restart|modif|br[eo]ak)",
-    r"\broll(?:ing)?[ -]?back",
+    r"\broll(?:ing)? ?(?:(?:it|that|this|everything|the change) )?-?back",
     r"\b(?:undo|revert)",
     r"\bput (?:it |that |everything )?back",
     r"\brestore (?:it|that|the old)",
@@ -61,6 +61,7 @@ SURE = any_of(
 )
 NEEDS = any_of(
     r"\bwhat (?:else |more )?(?:do|would|should) (?:you|i|we) (?:need|give|show|send|provide|record|collect)",
+    r"\bwhat (?:did|have|could|can) you not (?:check|see|read|look|find|get)",
     r"\bwhat(?:'s| is| else is)? missing\b|\bwhat (?:can|could) i (?:give|tell|show|send) you",
     r"\bwhat (?:would|do) you need\b",
     r"\bwhat (?:do you not|don'?t you|do you still not|did you not) (?:know|see)\b",

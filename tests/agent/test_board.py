@@ -2,7 +2,7 @@ import pytest
 
 from ppagent.agent.board import Board, Verdict, compute_board, verdict_of
 from ppagent.agent.probes import next_probes
-from ppagent.agent.summary import summary_of
+from ppagent.agent.summary import in_plan_order, summary_of
 from ppagent.causes.cause import Change, Declined
 from ppagent.changes.proposal import Plan, Proposal
 from ppagent.evidence.evidence import Evidence, FactValue
@@ -150,6 +150,15 @@ def test_the_summary_of_a_diagnosis_names_what_was_seen_and_where() -> None:
     assert said == (
         "A fake cause (PP001): source.unfilled is True [E1]. Also a fake cause (CG001): source.no_graphs is True [E1]."
     )
+
+
+def test_what_keeps_a_server_from_coming_up_is_told_first_whatever_the_plan_changes_first() -> None:
+    causes = [FakeCause("LA003", "source.full", name="out of memory at load"), FakeCause("PP004", "source.uneven")]
+    known = Facts([Evidence("E1", "logs.decode", "server.log", {"source.full": True, "source.uneven": True})])
+    board = compute_board(known, causes)
+    first = Proposal("P1", ("PP004",), "relaunch", "", Change(), ("E1",))
+
+    assert [h.cause_id for h in in_plan_order(board.supported, Plan((first,)))] == ["LA003", "PP004"]
 
 
 def test_a_diagnosis_that_proposes_no_change_says_so() -> None:

@@ -99,3 +99,14 @@ def test_a_live_change_asks_for_the_key_that_the_server_wants(keys: dict[str, ob
     command = live_command(Change({"--pp-max-micro-batch-size": "1"}), installed("", **keys))
     assert ("Authorization" in command) == (header is not None)
     assert header is None or command.count(header) == 2
+
+
+def test_a_launch_text_that_its_version_refuses_as_it_stands_is_to_be_mended_first() -> None:
+    typo = installed("python -m sglang.launch_server --model-path m --pp-size 2 --max-runnig-requests 64")
+
+    relaunch = relaunch_command(Change(set={"--pp-max-micro-batch-size": "2"}), typo)
+
+    assert relaunch.refused == ""
+    assert "mend that first: " in relaunch.risks[0] and "--max-runnig-requests" in relaunch.risks[0]
+    sound = installed("python -m sglang.launch_server --model-path m --pp-size 2 --max-running-requests 64")
+    assert relaunch_command(Change(set={"--pp-max-micro-batch-size": "2"}), sound).risks == ()

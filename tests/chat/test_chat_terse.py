@@ -67,6 +67,8 @@ def ask(sessions: dict[str, Session], name: str, text: str) -> str:
         (SEED, "what would 0.5.23 change", "--disable-cuda-graph is deprecated and still works in 0.5.23."),
         (NO_START, "upgrade to 0.5.23?", "SGLang 0.5.23 would refuse the launch command seen here"),
         (SEED, "how do i get back", '{"server_args": {"pp_max_micro_batch_size": 369}}'),
+        (SEED, "how do I roll it back?", "set the old value (369) the same way"),
+        (SEED, "rollback?", "set the old value (369) the same way"),
         (SEED, "how do i go back to the old command", "that command [E14]: /root/venv_sglang211/bin/python -m sglang"),
         (SEED, "give me the cmd", "set_internal_state"),
         (SEED, "how do i verify it worked", "What shows that a change worked: after P1"),
