@@ -281,3 +281,16 @@ def test_a_recording_that_ended_early_says_so_in_a_diagnosis_of_it() -> None:
 )
 def test_other_notes_are_for_people(notes: str) -> None:
     assert run(StatedFacts(), incident(f"question: ''\n{notes}\n")) in ([], ())
+
+
+@pytest.mark.parametrize(
+    ("words", "model"),
+    [
+        ("we have 8x RTX 6000 pro", "RTX PRO 6000"),
+        ("we have 8x RTX 6000 Pro Blackwell", "RTX PRO 6000 Blackwell"),
+        ("we have 8x RTX 6000 Ada", "RTX 6000 Ada"),
+        ("we have 8x RTX 6000", "RTX 6000"),
+    ],
+)
+def test_a_pro_card_is_no_other_card_wherever_the_pro_stands(words: str, model: str) -> None:
+    assert stated_gpus(words) == {"stated.gpu_count": 8, "stated.gpu_model": model}

@@ -10,7 +10,7 @@ Facts = dict[str, FactValue]
 
 GPU = (
     r"(?:NVIDIA |GeForce |AMD )?(?:"
-    r"RTX PRO \d{4}(?: Blackwell)?(?: (?:Max-Q|Server|Workstation)(?: Edition)?)?|RTX A?\d{4}(?: Ada| Ti)?"
+    r"RTX (?:PRO \d{4}|\d{4} PRO)(?: Blackwell)?(?: (?:Max-Q|Server|Workstation)(?: Edition)?)?|RTX A?\d{4}(?: Ada| Ti)?"
     r"|[HBL]\d{2,3}S?(?: (?:SXM\d?|PCIe|NVL))?|GB\d{3}|A100(?:[ -]\d+ ?GB?)?|A40|A10G?|A6000|V100|T4|MI\d{3}X?"
     r"|\b[345]0[89]0(?: Ti)?)"
 )
@@ -49,12 +49,17 @@ def cards(text: str) -> tuple[int | None, str]:
     """Number and model of GPUs in words such as `8x NVIDIA RTX PRO 6000 Blackwell` or `2 nodes x 8 H100`."""
     match, several = _CARDS.search(text), _NODES.search(text)
     if match is not None and match["hosts"] and not several:
-        return None, match["model"].strip()
+        return None, _named(match["model"])
     if match is not None:
         count = figure(several["nodes"]) * figure(several["cards"]) if several else figure(match["count"])
-        return int(count), match["model"].strip()
+        return int(count), _named(match["model"])
     plain, alone = _PLAIN.search(text), re.search(rf"\b{GPU}", text, re.IGNORECASE)
-    return int(figure(plain["count"])) if plain else None, alone.group().strip() if alone else ""
+    return int(figure(plain["count"])) if plain else None, _named(alone.group()) if alone else ""
+
+
+def _named(model: str) -> str:
+    """A model by its own name: RTX 6000 PRO, as many write it, is the RTX PRO 6000, and no RTX 6000."""
+    return re.sub(r"RTX (\d{4}) PRO\b", r"RTX PRO \1", model.strip(), flags=re.IGNORECASE)
 
 
 def stated_gpus(sentence: str) -> Facts:
