@@ -10,7 +10,8 @@ Facts = dict[str, FactValue]
 
 GPU = (
     r"(?:NVIDIA |GeForce |AMD )?(?:"
-    r"RTX (?:PRO \d{4}|\d{4} PRO)(?: Blackwell)?(?: (?:Max-Q|Server|Workstation)(?: Edition)?)?|RTX A?\d{4}(?: Ada| Ti)?"
+    r"RTX (?:PRO \d{4}|\d{4} PRO)(?: Blackwell)?(?: (?:Max-Q|Server|Workstation)(?: Edition)?)?"
+    r"|RTX A?\d{4}(?: Ada| Ti)?"
     r"|[HBL]\d{2,3}S?(?: (?:SXM\d?|PCIe|NVL))?|GB\d{3}|A100(?:[ -]\d+ ?GB?)?|A40|A10G?|A6000|V100|T4|MI\d{3}X?"
     r"|\b[345]0[89]0(?: Ti)?)"
 )
