@@ -66,12 +66,19 @@ def test_the_recording_is_diagnosed_as_the_server_it_is_of(server: FakeServer, t
     assert told(diagnosed(Recording(tmp_path / "r"))) == live
 
 
+HEARING = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "from ppagent.cli.main import main; sys.exit(main(sys.argv[1:]))"
+)
+"""ppagent as at a terminal: what a shell starts in the background, tests among it, inherits that Ctrl-C is ignored."""
+
+
 def test_ctrl_c_ends_it_at_once_with_what_there_is(server: FakeServer, tmp_path: Path) -> None:
     root = tmp_path / "r"
     words = ["record", "local", "-o", str(root), "--port", str(server.port), "--seconds", "600"]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(str(ROOT / name) for name in ("", "tools", "evals", "prompts"))}
     process = subprocess.Popen(
-        [sys.executable, "-m", "ppagent", *words], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", HEARING, *words], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     log = root / "hosts/local/server.log"
     until = time.monotonic() + 30
