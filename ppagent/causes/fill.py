@@ -118,7 +118,7 @@ def most_in_flight(facts: Facts, when: str = "mean") -> Known | None:
     if own < 16 or whole > chunk / 2:
         return None
     most = held / own
-    shared = f" with {own:.0f} of their own" if cached else ""
+    shared = f" with {own:.0f} of their own" if round(own) < round(whole) else ""
     says = f"{held:.0f} tokens held at prompts of {whole:.0f}{shared} are at most {most:.0f} requests"
     return Known(most, facts.cite(f"decode.tokens.{when}", "prefill.new_tokens"), says)
 

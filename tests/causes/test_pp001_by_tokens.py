@@ -86,3 +86,8 @@ def test_a_bound_that_leaves_the_fullest_slot_as_it_is_advises_no_limit() -> Non
     assert advice.remedies == ()
     assert [lever.lever for lever in advice.declined] == ["--pp-async-batch-depth", "--pp-max-micro-batch-size"]
     assert "nothing here tells how many are in flight" in advice.declined[1].why
+
+
+def test_a_prompt_that_shares_next_to_nothing_is_told_by_one_figure() -> None:
+    (reading,) = fill_readings(facts_of(held_tokens(prefill__cached_tokens=10)))
+    assert reading.says.startswith("680 tokens held at prompts of 48 are at most 14 requests")
